@@ -44,41 +44,75 @@ def compatible_forces(
 ) -> CompatibleForces:
     """The unique contact forces of stiff elastic bodies under a given load, eqs 36-37.
 
-    B (m, n): gap gradient, sparse or dense; B v > 0 opens a contact. load (n,) [N, N m]: F~ = M (v+
-    - v)/dt - F_ext, what the contacts must deliver; at rest minus the external force. stiffness:
-    relative k, a number or (m,); only ratios matter. exponent: p > 1 of the law f = k c^(p-1): 2
-    Hooke, 5/2 Hertz. fixed (n,) bool: held degrees of freedom (Gamma_D), whose load is ignored.
-    gap_error (m,) [m]: initial gaps g where the rigid geometry has none, overlaps if negative: c =
-    -B u - g; forces change once g compares with the elastic overlaps, so here the size of the
-    stiffness matters too. method: "newton" (semismooth Newton on the dual) or
-    "augmented_lagrangian" (the paper's, without gap_error). tolerance: on ``residual``. warm_start
-    (n,): displacement of an earlier answer. admissible (m,) [N]: some forces f >= 0 that balance
-    the load, as from contact dynamics; where hardly more contacts bear than the load determines
-    they are a good start, no more. blocks: first dof of each body, ending with n; speeds up the
-    linear solves, and tells light bodies apart where there is friction. unresolved: part of its own
-    speed by which contacts resist a motion (a singular value of B in columns of size one) up to
-    which data do not know what forces bear along it: where the search among forces meets such
-    motions without a load, they are left out of the balance, which is that of ``.load`` then.
+    Parameters
+    ----------
+    B : (m, n), sparse or dense
+        Gap gradient; B v > 0 opens a contact.
+    load : (n,) [N, N m]
+        F~ = M (v+ - v)/dt - F_ext, what the contacts must deliver; at rest minus the external
+        force.
+    stiffness : float or (m,)
+        Relative k; only ratios matter, but with ``gap_error``.
+    exponent : float
+        p > 1 of the law f = k c^(p-1): 2 Hooke, 5/2 Hertz.
+    fixed : (n,) bool, optional
+        Held degrees of freedom (Gamma_D), whose load is ignored.
+    gap_error : (m,) [m], optional
+        Initial gaps g where the rigid geometry has none, overlaps if negative: c = -B u - g. Forces
+        change once g compares with the elastic overlaps. With a history it is that of the pose
+        without displacements, and the history keeps the gaps it was made with; None: these go on.
+    method : {"newton", "augmented_lagrangian"}
+        Semismooth Newton on the dual, or the paper's method, without gap_error and friction.
+    tolerance : float
+        On ``residual``.
+    max_iterations : int, optional
+    warm_start : (n,), optional
+        Displacement of an earlier answer.
+    admissible : (m,) [N], optional
+        Some forces f >= 0 that balance the load, as from contact dynamics; where hardly more
+        contacts bear than the load determines they are a good start, no more. Not with friction.
+    blocks : (bodies + 1,) int, optional
+        First degree of freedom of each body, ending with n; speeds up the linear solves, and tells
+        light bodies apart where there is friction.
+    unresolved : float
+        Part of its own speed by which contacts resist a motion (a singular value of B in columns of
+        size one) up to which data do not know what forces bear along it. Where the search among
+        forces meets such motions without a load, they are left out of the balance, which is that of
+        ``.load`` then.
+    tangential : ((d-1) m, n), optional
+        Rows T of the tangential motion of rough contacts, contact by contact, one in the plane (d =
+        2) or two in space (d = 3).
+    tangential_stiffness : float or (m,)
+        k_t in the unit of stiffness.
+    friction : float or (m,)
+        mu >= 0.
+    history : ContactHistory, optional
+        ``.history`` of the answer that this is the next increment of; None: from the state without
+        forces.
+    sliding_direction : (m, d-1), optional
+        Direction of the tangential force of contacts known to slide, zero elsewhere.
+    increments : int
+        Into how many the way from the history's load and gaps is divided; the error falls in
+        proportion. From one without an equilibrium on the rest is one increment.
+    tangential_law : {"mindlin", "mindlin/force"}
+        As in LAMMPS; alike for exponent 2.
 
-    Rough contacts: tangential ((d-1) m, n): rows T of the tangential motion, contact by contact,
-    one in the plane (d = 2) or two in space (d = 3). tangential_stiffness: k_t in the unit of
-    stiffness, a number or (m,). friction: mu >= 0, a number or (m,). history: ``.history`` of the
-    answer that this is the next increment of; None: from the state without forces.
-    sliding_direction (m, d-1): direction of the tangential force of contacts known to slide, zero
-    elsewhere. increments: into how many the way from the history's load and gaps is divided; the
-    error falls in proportion; from one without an equilibrium on the rest is one increment.
-    tangential_law: "mindlin" or "mindlin/force" (as in LAMMPS; alike for exponent 2). gap_error is
-    that of the pose without displacements also with a history, which keeps the gaps it was made
-    with; None: these go on. These take method "newton" and no admissible, and return
-    ``RoughForces``, with tangential_force (m, d-1), sliding (m,) bool, state and history. Its least
-    energy knows neither history nor gaps; the nearest load of one that is not carried is found to
-    some 1e-5.
+    Returns
+    -------
+    CompatibleForces
+        With friction ``RoughForces``, with tangential_force (m, d-1), sliding (m,) bool, state,
+        history and several. A load that no forces can balance gives the status LOAD_NOT_CARRIED,
+        the forces of the nearest load that can, whether these were solved to the tolerance
+        (``nearest_status``), and the imbalance; with friction the nearest load is found to some
+        1e-5. Forces of least energy know neither history nor gaps.
 
-    Returns CompatibleForces. A load that no f >= 0 can balance gives status LOAD_NOT_CARRIED, the
-    forces of the nearest load that can, whether these were solved to the tolerance
-    (``nearest_status``), and the imbalance. Raises InputError for wrong shapes or signs and values
-    that are not finite.
+    Raises
+    ------
+    InputError
+        For wrong shapes or signs, and values that are not finite.
 
+    Examples
+    --------
     >>> import numpy as np, rigidlimit
     >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
     >>> rigidlimit.compatible_forces(beam, [10.0, 0.0], stiffness=[1, 3, 1]).force.round(9)

@@ -56,21 +56,40 @@ def determinacy(
 ) -> Determinacy | RoughDeterminacy:
     """The admissible forces of a load: degree of indeterminacy, determined forces, intervals.
 
-    B (m, n), load (n,), fixed (n,) bool, blocks: as for ``compatible_forces``. force (m,): forces
-    to place among the admissible ones; where they balance the load to 1e-8 they are taken for such,
-    and need not be found. tolerance: singular values below it, over the largest, count as zero.
-    contacts: indices whose intervals are wanted; by default all, if no more than
-    ``Tolerances.all_intervals`` are open. intervals: "exact" (linear programs), "bounds" (safe
-    outer bounds, for large systems), "auto" (small systems exact; large ones bounds, and linear
-    programs where they are not met by forces) or "none". workers: threads.
+    Parameters
+    ----------
+    B, load, fixed, blocks
+        As for ``compatible_forces``.
+    force : (m,) [N], optional
+        Forces to place among the admissible ones, with friction (m, d), normal component first;
+        where they balance the load to 1e-8 they are taken for such, and need not be found.
+    tolerance : float
+        Singular values below it, over the largest, count as zero.
+    contacts : indices, optional
+        Whose intervals are wanted; by default all, if no more than ``Tolerances.all_intervals`` are
+        open.
+    intervals : {"auto", "exact", "bounds", "none"}
+        "exact": by linear programs; "bounds": safe outer bounds, for large systems; "auto": small
+        systems exact, large ones bounds, and linear programs where they are not met by forces.
+    workers : int, optional
+        Threads.
+    tangential, friction, sliding_direction
+        As for ``compatible_forces``. Contacts that are known to slide have one unknown in place of
+        d.
 
-    Rough contacts: tangential, friction and sliding_direction as for ``compatible_forces``, force
-    (m, d), normal component first. The answer is a ``RoughDeterminacy``; its intervals are of all
-    components, by linear programs in the plane and second-order cone programs in space (Clarabel).
-    Contacts that are known to slide have one unknown in place of d.
+    Returns
+    -------
+    Determinacy
+        With friction ``RoughDeterminacy``; its intervals are of all components, by linear programs
+        in the plane and second-order cone programs in space (Clarabel).
 
-    Raises InputError for wrong shapes, and for a load that no f >= 0 balances.
+    Raises
+    ------
+    InputError
+        For wrong shapes, and for a load that no admissible forces balance.
 
+    Examples
+    --------
     >>> import numpy as np, rigidlimit
     >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
     >>> known = rigidlimit.determinacy(beam, [10.0, 0.0])

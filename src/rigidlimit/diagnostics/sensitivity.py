@@ -142,10 +142,27 @@ def sensitivity(
 ) -> Sensitivity | RoughSensitivity:
     """Derivatives of compatible forces to stiffness ratios, gap errors and load.
 
-    Arguments as for ``compatible_forces``, at which the derivatives are taken; with tangential, in
-    the unloaded state, a ``RoughSensitivity`` to friction, both stiffnesses and load. Raises
-    InputError if the load is not carried.
+    Parameters
+    ----------
+    B, load, stiffness, exponent, fixed, gap_error, blocks, tangential, friction,
+    tangential_stiffness
+        As for ``compatible_forces``, at which the derivatives are taken; with tangential in the
+        unloaded state.
+    tolerance : float
+        Of the forces.
 
+    Returns
+    -------
+    Sensitivity
+        With tangential ``RoughSensitivity``, to friction, both stiffnesses and load.
+
+    Raises
+    ------
+    InputError
+        If the load is not carried.
+
+    Examples
+    --------
     >>> import numpy as np, rigidlimit
     >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
     >>> change = rigidlimit.sensitivity(beam, [10.0, 0.0])

@@ -172,19 +172,40 @@ def forces_at_pose(
 ) -> PoseForces:
     """Contact forces of elastic bodies at a given pose, with the gaps and overlaps that it has.
 
-    scene: a ``Scene``, the name of one in the gallery, a TOML file, or a ``Simulation`` at its
-    present state and loads. Velocities are not looked at: the pose is one of rest, as of a DEM.
-    stiffness: k [N/m^(p-1)] of every contact, the DEM's; by default that of the scene's materials
-    and pairs. law: "hooke", "hertz" or the exponent p (default: the scene's). tolerance: on the
-    residual. springs: tangential forces that bodies with friction begin with: ``Packing.springs``,
-    or the result of a DEM, of LAMMPS, of a step, or of this function; matched by the names of
-    bodies. None: those that a ``Scene`` was read with, else none. balance: False takes
-    the forces of the overlaps, and springs, as they stand, as of a DEM in motion; their status is
-    UNBALANCED where the loads are not balanced to the tolerance.
+    Velocities are not looked at: the pose is one of rest, as of a DEM.
 
-    Returns PoseForces. Loads that no contact can carry, as of a ball without support, give the
-    status LOAD_NOT_CARRIED and the imbalance. Raises InputError where nothing touches.
+    Parameters
+    ----------
+    scene : Scene, Simulation, name or path
+        A scene, the name of one in the gallery, a TOML file, or a simulation at its present state
+        and loads.
+    stiffness : float [N/m^(p-1)], optional
+        k of every contact, the DEM's; by default that of the scene's materials and pairs.
+    law : {"hooke", "hertz"} or float, optional
+        Or the exponent p; by default the scene's.
+    tolerance : float
+        On the residual.
+    springs : optional
+        Tangential forces that bodies with friction begin with: ``Packing.springs``, or the result
+        of a DEM, of LAMMPS, of a step, or of this function; matched by the names of bodies. None:
+        those that a ``Scene`` was read with, else none.
+    balance : bool
+        False takes the forces of the overlaps, and springs, as they stand, as of a DEM in motion;
+        their status is UNBALANCED where the loads are not balanced to the tolerance.
 
+    Returns
+    -------
+    PoseForces
+        Loads that no contact can carry, as of a ball without support, give the status
+        LOAD_NOT_CARRIED and the imbalance.
+
+    Raises
+    ------
+    InputError
+        Where nothing touches.
+
+    Examples
+    --------
     >>> import rigidlimit
     >>> scene = rigidlimit.Scene(dim=2, gravity=(0, -10))
     >>> floor = scene.add(rigidlimit.HalfSpace(2), position=(0, 0))

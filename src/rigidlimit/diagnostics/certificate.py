@@ -115,21 +115,40 @@ def certify(
     tangential_stiffness: ArrayLike = 1.0,
     history: ContactHistory | None = None,
 ) -> Certificate | RoughCertificate:
-    """Judge forces f (m,) [N] under the load F~ (n,); stiffness, exponent, fixed and gap_error
-    as for ``compatible_forces``.
+    """Judge given forces under a load: whether they balance it, are admissible and compatible.
 
-    slack (m,): end-of-step gaps or w = Phi+/dt; contacts with a gap must carry nothing.
-    slack_scale: a large gap in the same unit; the largest |slack| by default. displacement (n,):
-    the u to test f against. data_error: how far errors of B or the load move the forces, over the
-    largest, nan if not known; beyond the tolerance nothing is certified. tolerance: on every
-    relative measure.
+    Parameters
+    ----------
+    B, load, stiffness, exponent, fixed, gap_error
+        As for ``compatible_forces``.
+    force : (m,) [N]
+        With friction (m, d), normal component first.
+    slack : (m,), optional
+        End-of-step gaps or w = Phi+/dt; contacts with a gap must carry nothing.
+    slack_scale : float, optional
+        A large gap in the same unit; the largest |slack| by default.
+    displacement : (n,), optional
+        The u to test the forces against.
+    data_error : float
+        How far errors of B or the load move the forces, over the largest, nan if not known; beyond
+        the tolerance nothing is certified.
+    tolerance : float
+        On every relative measure.
+    tangential, friction, tangential_stiffness, history
+        As for ``compatible_forces``; without gap_error, slack, displacement and data_error.
 
-    Rough contacts: tangential, friction, tangential_stiffness and history as for
-    ``compatible_forces``, force (m, d), normal component first; without gap_error, slack,
-    displacement and data_error. The answer is a ``RoughCertificate``.
+    Returns
+    -------
+    Certificate
+        With friction ``RoughCertificate``.
 
-    Raises InputError for wrong shapes and values that are not finite.
+    Raises
+    ------
+    InputError
+        For wrong shapes and values that are not finite.
 
+    Examples
+    --------
     >>> import numpy as np, rigidlimit
     >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
     >>> rigidlimit.certify(beam, [10.0, 0.0], [5.0, 0.0, 5.0]).verdict

@@ -120,23 +120,42 @@ def settle(
 ) -> Rest:
     """Bring a scene to rest, also where smooth bodies would slide, spin or creep for ever.
 
-    scene: a ``Scene``, the name of one in the gallery, a TOML file, or a ``Simulation``, which goes
-    on from its state, with the loads and gravity that were set, and is at rest afterwards; one that
-    is at rest stays as it is. by: "dynamics", contact dynamics for the scene's duration, or until
-    all that balls do is creep; "dem", a soft DEM that pours the scene anew; or "state": the DEM for
-    balls that are poured loosely, whose first step is borne by next to no contacts and of which
-    fewer pairs are within a hundredth of a radius than there are balls, else contact dynamics. What
-    still moves then is stopped, see the head of this file.
-    max_steps: of contact dynamics. max_seconds: of the wall clock; it is looked at between steps
-    and rounds. callback(text): how it goes.
-
     Driven bodies stay driven; what they keep in motion does not come to rest. Of scenes with
     friction, whose rest depends on the way there, contacts remember what they bore; what still
     rolls or slides in the end is stopped. The least energy has no part in them.
 
-    Raises NoRest where the scene is not at rest when steps or time are over, where bodies fall for
-    ever, and where they overlap without room to part. A ``Simulation`` is then where it got.
+    Parameters
+    ----------
+    scene : Scene, Simulation, name or path
+        A scene, the name of one in the gallery, a TOML file, or a simulation, which goes on from
+        its state, with the loads and gravity that were set, and is at rest afterwards; one that is
+        at rest stays as it is.
+    by : {"state", "dynamics", "dem"}
+        "dynamics": contact dynamics for the scene's duration, or until all that balls do is creep;
+        "dem": a soft DEM that pours the scene anew; "state": the DEM for balls that are poured
+        loosely, whose first step is borne by next to no contacts and of which fewer pairs are
+        within a hundredth of a radius than there are balls, else contact dynamics. What still moves
+        then is stopped, see the head of this file.
+    max_steps : int
+        Of contact dynamics.
+    max_seconds : float [s], optional
+        Of the wall clock; it is looked at between steps and rounds.
+    callback : callable, optional
+        callback(text) is called with how it goes.
 
+    Returns
+    -------
+    Rest
+        With the simulation, its state, overlap and a message.
+
+    Raises
+    ------
+    NoRest
+        Where the scene is not at rest when steps or time are over, where bodies fall for ever, and
+        where they overlap without room to part. A simulation is then where it got.
+
+    Examples
+    --------
     >>> import rigidlimit
     >>> rest = rigidlimit.settle("pile-2d")
     >>> rest.simulation.at_rest

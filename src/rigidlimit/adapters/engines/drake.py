@@ -79,14 +79,37 @@ def from_drake(
 ) -> MendedForces:
     """Compatible forces in the order of ``ContactResults.point_pair_contact_info``.
 
-    plant: finalized MultibodyPlant connected to a SceneGraph; context: the plant's own context
-    (``plant.GetMyContextFromRoot(root)``) after a step.
-    stiffness: relative k, a number, one per point pair or by name; None: see above. load: "engine"
-    keeps its resultant; "rest": what holds everything without acceleration under gravity, springs
-    and actuators; or (nv,). held: names of joints taken as rigidly held.
-    links (k, nv): rows of rigid links, G v = 0, such as J_A(p) - J_B(p) of a constraint; those not
-    given keep Drake's forces. friction: coefficients in place of Drake's. exponent, on_friction and
-    further keywords: as for ``mend_forces``.
+    Parameters
+    ----------
+    plant : MultibodyPlant
+        Finalized, connected to a SceneGraph.
+    context : Context
+        The plant's own (``plant.GetMyContextFromRoot(root)``) after a step.
+    stiffness : optional
+        Relative k, a number, one per point pair, or by name; None: see the head of this file.
+    exponent : float
+        Of the contact law.
+    load : {"engine", "rest"} or (nv,)
+        "engine" keeps its resultant; "rest": what holds everything without acceleration under
+        gravity, springs and actuators.
+    held : str or list of str, optional
+        Names of joints taken as rigidly held.
+    links : (k, nv), optional
+        Rows of rigid links, G v = 0, such as J_A(p) - J_B(p) of a constraint; those not given keep
+        Drake's forces.
+    on_friction, **options
+        As for ``mend_forces``. friction: coefficients in place of Drake's.
+
+    Returns
+    -------
+    MendedForces
+
+    Raises
+    ------
+    InputError
+        For a plant without contacts of points, and options that do not fit.
+    MissingExtra
+        Without pydrake.
     """
     tree = library()
     from pydrake.multibody.plant import MultibodyPlant

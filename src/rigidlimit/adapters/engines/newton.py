@@ -80,14 +80,38 @@ def from_newton(
 ) -> MendedForces:
     """Compatible forces in the order of Newton's rigid contacts, along its normals.
 
-    model, contacts: newton's; state: after the step, with joint_q up to date where joints have
-    several axes (``newton.eval_ik`` after solvers that move bodies); contact_force:
-    ``observables.contact_f`` of that step. stiffness: relative k, a number or one per rigid
-    contact; None: equal. load: "engine" keeps its resultant; "rest": what holds everything without
-    acceleration under gravity and friction forces, joints unloaded; or (n,). held: labels of joints
-    taken as rigidly held.
-    friction: coefficients in place of the mean of both shapes'. exponent, on_friction and further
-    keywords: as for ``mend_forces``. Stiffness and friction also by name.
+    Parameters
+    ----------
+    model, contacts
+        Newton's.
+    state
+        After the step, with joint_q up to date where joints have several axes (``newton.eval_ik``
+        after solvers that move bodies).
+    contact_force
+        ``observables.contact_f`` of that step.
+    stiffness : optional
+        Relative k, a number, one per rigid contact, or by name; None: equal.
+    exponent : float
+        Of the contact law.
+    load : {"engine", "rest"} or (n,)
+        "engine" keeps its resultant; "rest": what holds everything without acceleration under
+        gravity and friction forces, joints unloaded.
+    held : str or list of str, optional
+        Labels of joints taken as rigidly held.
+    on_friction, **options
+        As for ``mend_forces``. friction: coefficients in place of the mean of both shapes', also by
+        name.
+
+    Returns
+    -------
+    MendedForces
+
+    Raises
+    ------
+    InputError
+        For a state, contacts or forces of another model.
+    MissingExtra
+        Without newton 1.7 or later.
     """
     newton = library()
     wanted = asked(

@@ -123,11 +123,40 @@ def force_graph(
 ) -> "networkx.Graph":
     """The force network as a graph of networkx (extra ``packings``).
 
-    Nodes are bodies that bear, by name, with x, y, z [m], radius [m], major principal stress [Pa],
-    coordination, and chain (-1: in none). Edges are pairs that press on each other, with force [N],
-    fx, fy, fz on the second, contacts, over_mean (force over the mean of all) and in_chain.
-    ``networkx.write_graphml(rl.force_graph(run), "chains.graphml")`` writes it. Arguments as of
-    ``force_chains``.
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    angle : float [degrees]
+        As of ``force_chains``.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    networkx.Graph
+        Nodes are bodies that bear, by name, with x, y, z [m], radius [m], major principal stress
+        [Pa], coordination, and chain (-1: in none). Edges are pairs that press on each other, with
+        force [N], fx, fy, fz on the second, contacts, over_mean (force over the mean of all) and
+        in_chain. ``networkx.write_graphml(graph, "chains.graphml")`` writes it.
+
+    Raises
+    ------
+    InputError
+        As of ``force_chains``.
+    MissingExtra
+        Without networkx.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> len(rl.force_graph(step).edges)
+    3
     """
     try:
         import networkx

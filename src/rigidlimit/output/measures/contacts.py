@@ -129,10 +129,38 @@ def _mean(count: np.ndarray, which: np.ndarray) -> float:
 def mobilised(
     source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
 ) -> np.ndarray:
-    """Mobilised friction |f_t|/(mu f_n) of each contact, (m,); 0 where it does not bear.
+    """Mobilised friction |f_t|/(mu f_n) of each contact.
 
     Its mean over the contacts that bear, ``x[x > 0].mean()``, says how far a packing is from
-    sliding. method, source: as in ``body_forces``. Raises InputError where bodies are smooth.
+    sliding.
+
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    (m,) ndarray
+        0 where a contact does not bear.
+
+    Raises
+    ------
+    InputError
+        Where bodies are smooth.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("rough-pyramid").step()
+    >>> bool((rl.mobilised(step) <= 1.0).all())
+    True
     """
     shown = frame(source, scene=scene, index=index)
     return shown.mobilised(_rough_method(shown, method))
@@ -143,7 +171,32 @@ def sliding_fraction(
 ) -> float:
     """Share of the contacts that bear which slide, or are at their bound mu f_n.
 
-    method, source: as in ``body_forces``. Raises InputError where bodies are smooth.
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        Where bodies are smooth.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("rough-pyramid").step()
+    >>> 0.0 <= rl.sliding_fraction(step) <= 1.0
+    True
     """
     shown = frame(source, scene=scene, index=index)
     method = _rough_method(shown, method)

@@ -156,8 +156,36 @@ def participation(
 ) -> float:
     """Participation number 1/(M sum q_i^2), q_i = f_i/sum f, of the M contacts that carry.
 
-    1 where all forces are alike, 1/M where one contact carries all (H. A. Makse, D. L. Johnson and
-    L. M. Schwartz, Phys. Rev. Lett. 84, 2000, 4160). Arguments as of ``force_distribution``.
+    H. A. Makse, D. L. Johnson and L. M. Schwartz, Phys. Rev. Lett. 84, 2000, 4160.
+
+    Parameters
+    ----------
+    source : as of ``force_distribution``, or (m,) array [N]
+        Forces, or whose they are.
+    bodies : names or numbers, optional
+        Only contacts of these.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones, where the step has them.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    float
+        1 where all forces are alike, 1/M where one contact carries all.
+
+    Raises
+    ------
+    InputError
+        Where no contact carries.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> rl.participation(np.array([1.0, 1.0, 2.0]))
+    0.8888888888888888
     """
     return _participation(_carrying(_forces(source, "normal", bodies, method, scene, index)))
 

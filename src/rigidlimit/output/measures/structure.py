@@ -80,8 +80,35 @@ def packing_fraction(
 ) -> float:
     """Volume of bodies over that of the region that they fill.
 
-    volume [m^3; m^2 in 2D]: by default that of the periodic cell. bodies: by default all that are
-    free to move in some way. Overlaps count twice.
+    Parameters
+    ----------
+    source : Simulation, StepResult, Run, or the path of a run
+        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+    volume : float [m^3; m^2 in 2D], optional
+        By default that of the periodic cell.
+    bodies : names or numbers, optional
+        Which count; by default all that are free to move in some way.
+    scene : Scene, optional
+        Of sources that do not know theirs.
+    index : int
+        Which stored step of a run.
+
+    Returns
+    -------
+    float
+        Overlaps count twice.
+
+    Raises
+    ------
+    InputError
+        Without a volume where there is no cell, and for half-spaces among the bodies.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> rl.packing_fraction(step, volume=2.0) > 0.0
+    True
     """
     shown = frame(source, scene=scene, index=index)
     own = volumes(shown)[chosen(shown, bodies)]

@@ -233,6 +233,25 @@ def anisotropy(tensor: np.ndarray) -> float:
     In the plane E(theta) = (1 + a cos 2(theta - theta_1))/(2 pi), a = 2 (phi_1 - phi_2) (L.
     Rothenburg and R. J. Bathurst, Geotechnique 39, 1989); in space E = (1 + a (3 cos^2 theta -
     1)/2)/(4 pi), a = 5 (phi_1 - phi_3)/2 (E. Azema and F. Radjai, Phys. Rev. E 81, 2010).
+
+    Parameters
+    ----------
+    tensor : (dim, dim) array
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    InputError
+        For other shapes.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.anisotropy([[0.75, 0.0], [0.0, 0.25]])
+    1.0
     """
     values = principal(tensor)[0]
     return float((2.0 if len(values) == 2 else 2.5) * (values[0] - values[-1]))

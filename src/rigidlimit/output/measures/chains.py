@@ -125,16 +125,10 @@ def force_graph(
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
     angle : float [degrees]
         As of ``force_chains``.
-    method : {"classic", "compatible", "dem"}, optional
-        Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------

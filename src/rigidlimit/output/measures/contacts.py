@@ -30,14 +30,8 @@ def neighbours(
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
-    method : {"classic", "compatible", "dem"}, optional
-        Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------
@@ -136,14 +130,8 @@ def mobilised(
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
-    method : {"classic", "compatible", "dem"}, optional
-        Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------
@@ -173,14 +161,8 @@ def sliding_fraction(
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
-    method : {"classic", "compatible", "dem"}, optional
-        Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------

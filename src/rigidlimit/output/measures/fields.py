@@ -92,8 +92,6 @@ def density_field(
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
     points : (k, dim) [m]
     width : float [m], optional
         Standard deviation of the Gaussian; by default the mean radius of the bodies.
@@ -101,10 +99,8 @@ def density_field(
         The solid fraction [-], or mass [kg/m^3; kg/m^2 in 2D].
     bodies : names or numbers, optional
         Which count; by default all that are free to move.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, scene, index
+        As of ``body_forces``.
 
     Returns
     -------

@@ -164,12 +164,8 @@ def participation(
         Forces, or whose they are.
     bodies : names or numbers, optional
         Only contacts of these.
-    method : {"classic", "compatible", "dem"}, optional
-        Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------

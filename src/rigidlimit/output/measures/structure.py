@@ -82,16 +82,12 @@ def packing_fraction(
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
     volume : float [m^3; m^2 in 2D], optional
         By default that of the periodic cell.
     bodies : names or numbers, optional
         Which count; by default all that are free to move in some way.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, scene, index
+        As of ``body_forces``.
 
     Returns
     -------

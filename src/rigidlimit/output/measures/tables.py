@@ -32,12 +32,8 @@ def contact_table(source: "Source", *, scene: "Scene | None" = None, index: int 
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, scene, index
+        As of ``body_forces``.
 
     Returns
     -------
@@ -90,14 +86,8 @@ def pair_forces(
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
-    method : {"classic", "compatible", "dem"}, optional
-        Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------
@@ -152,12 +142,8 @@ def body_table(
     source : Simulation, StepResult, Run, or the path of a run
         Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too;
         of a ``Scene`` the table has no forces.
-    method : {"classic", "compatible", "dem"}, optional
-        Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------

@@ -41,20 +41,14 @@ def stress(
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
     volume : float [m^3; m^2 in 2D], optional
         Of the region that the bodies fill, voids included. A periodic cell has its own, with branch
         vectors d, V sigma = sum of d f^T.
     bodies : names or numbers, optional
         Whose stress is summed; by default all that are free to move in some way. Leave out a lid
         that presses on the packing.
-    method : {"classic", "compatible", "dem"}, optional
-        Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------
@@ -106,18 +100,12 @@ def fabric(
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
     bodies : names or numbers, optional
         Only contacts of these; by default all.
     weighted : bool
         Whether each contact counts by its force.
-    method : {"classic", "compatible", "dem"}, optional
-        Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------
@@ -159,14 +147,8 @@ def body_stress(
 
     Parameters
     ----------
-    source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
-    method : {"classic", "compatible", "dem"}, optional
-        Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
+    source, method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------

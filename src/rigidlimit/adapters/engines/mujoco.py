@@ -232,23 +232,34 @@ def _asleep(data, made):
 def _stiffness(data, solved, stiffness, exponent):
     """(m,), and what was done: as given, MuJoCo's own contact springs [N/m], or ones."""
     row, ncon = solved.row, int(data.ncon)
-    if stiffness is not None:
-        value = given_stiffness(stiffness, ncon, "entry of data.contact", row)
-        return value, () if by_name(stiffness) or not len(row) else ("stiffness: as given",)
-    if not len(row):
-        return np.ones(0), ()
+    m = len(row)
     solref = np.array(data.contact.solref, float).reshape(ncon, 2)[row]
-    if not (solref < 0).all():
-        direct = int((solref < 0).all(axis=1).sum())
-        some = f" (direct stiffness: {direct} of {counted(len(row), 'contact')})" if direct else ""
-        return np.ones(len(row)), (f"stiffness: equal, solref has time constants{some}",)
+    direct = int((solref < 0).all(axis=1).sum())
+    said = notes_of_stiffness(stiffness, direct, m)
+    if stiffness is not None:
+        return given_stiffness(stiffness, ncon, "entry of data.contact", row), said
+    if direct < m or not m:
+        return np.ones(m), said
     check_linear("MuJoCo's springs (negative solref) are", exponent)
     impedance = np.array(data.efc_KBIP, float).reshape(-1, 4)[:, 2]
     mass = solved.summed(np.array(data.efc_D, float) * (1 - impedance) / impedance)
     # MuJoCo keeps impedances inside these bounds (mjMINIMP, mjMAXIMP)
     solimp = np.array(data.contact.solimp, float).reshape(ncon, 5)[row]
     full = np.clip(solimp[:, 1], 1e-4, 1 - 1e-4)
-    return -solref[:, 0] / (1 - full) * mass, ("stiffness: MuJoCo's springs (direct solref)",)
+    return -solref[:, 0] / (1 - full) * mass, said
+
+
+def notes_of_stiffness(given: ByContact | None, direct: int, m: int) -> tuple[str, ...]:
+    """Of m contacts, as many as ``direct`` with a spring of their own; given: what a caller asks
+    for."""
+    if not m or by_name(given):
+        return ()
+    if given is not None:
+        return ("stiffness: as given",)
+    if direct == m:
+        return ("stiffness: MuJoCo's springs (direct solref)",)
+    some = f" (direct stiffness: {direct} of {counted(m, 'contact')})" if direct else ""
+    return (f"stiffness: equal, solref has time constants{some}",)
 
 
 def held_columns(mujoco, model, held) -> np.ndarray:

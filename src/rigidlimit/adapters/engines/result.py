@@ -119,7 +119,7 @@ class MendedForces(SolvedProblem):
         """Contacts whose friction force is another than the engine's, (contacts,) bool."""
         return (self.tangential != self.engine_tangential).any(axis=1)
 
-    @property
+    @cached_property
     def friction_margin(self) -> np.ndarray:
         """(contacts,), how far each contact is from slipping: 1 - |f_t|/(mu f_n) of its mended
         forces, 1 where friction bears nothing, 0 at the bound of Coulomb's cone (of its ellipse

@@ -88,18 +88,7 @@ def _may_be_weak(values, column, ends, mechanism, free, reach, accuracy, sure):
     Cholesky factor: that tells of S^2 far above the rounding of G, 1e-15, in a fraction of the time
     of their decomposition. Blocks without entries have no S.
     """
-    count = mechanism.max() + 1 if len(mechanism) else 0
-    place, size = np.zeros(len(mechanism), np.int64), np.zeros(count, np.int64)
-    part = np.full(count, sure)
-    for j in range(len(mechanism)):
-        if free[j]:
-            p = mechanism[j]
-            place[j] = size[p]
-            size[p] += 1
-            part[p] = max(part[p], 2.0 * accuracy[j])
-    first = np.zeros(count + 1, np.int64)
-    for p in range(count):
-        first[p + 1] = first[p] + size[p] ** 2
+    place, size, first, part = blocks_of(mechanism, free, accuracy, sure)
     G = np.zeros(first[-1])
     for i in range(len(ends) - 1):
         for e in range(ends[i], ends[i + 1]):
@@ -113,8 +102,33 @@ def _may_be_weak(values, column, ends, mechanism, free, reach, accuracy, sure):
                     G[first[p] + size[p] * place[a] + place[b]] += (
                         values[e] * values[f] / (reach[a] * reach[b])
                     )
-    weak = np.zeros(count, np.bool_)
+    return not_definite(G, size, first, part)
+
+
+@njit(cache=True, nogil=True)
+def blocks_of(mechanism, free, accuracy, sure):
+    """(place (n,) of each free column in the block of its mechanism; size, first (mechanisms + 1,)
+    of the blocks in one array; part: that S must be above)."""
+    count = mechanism.max() + 1 if len(mechanism) else 0
+    place, size = np.zeros(len(mechanism), np.int64), np.zeros(count, np.int64)
+    part = np.full(count, sure)
+    for j in range(len(mechanism)):
+        if free[j]:
+            p = mechanism[j]
+            place[j] = size[p]
+            size[p] += 1
+            part[p] = max(part[p], 2.0 * accuracy[j])
+    first = np.zeros(count + 1, np.int64)
     for p in range(count):
+        first[p + 1] = first[p] + size[p] ** 2
+    return place, size, first, part
+
+
+@njit(cache=True, nogil=True)
+def not_definite(G, size, first, part):
+    """Which blocks have no Cholesky factor less the square of their part, (mechanisms,) bool."""
+    weak = np.zeros(len(size), np.bool_)
+    for p in range(len(size)):
         block = G[first[p] : first[p + 1]].reshape(size[p], size[p])
         weak[p] = _not_definite(block, part[p] ** 2)
     return weak

@@ -12,10 +12,3 @@ SEVERAL = 8  # forces may depend on motions of several bodies that contacts hard
 UNKNOWN_PAIR = 9  # a pair of parts whose stiffness or friction by name is not known yet
 OTHER = 10  # contacts of a kind that compiled code does not read
 UNSTABLE = 11  # contacts slide, and the equilibrium is not known to be stable
-
-REASONS = (
-    "solved", "numbers that are not finite", "rows, forces and positions of unlike states",
-    "pulling contacts", "no contact bears", "a load that no contact takes", "no convergence",
-    "light bodies", "weakly determined motions of several bodies", "an unknown pair of parts",
-    "contacts of another kind", "sliding contacts",
-)  # fmt: skip

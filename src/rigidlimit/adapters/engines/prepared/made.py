@@ -12,7 +12,7 @@ from ..arguments import stopped_short
 from ..contacts import EngineContacts
 from ..geometry import Places
 from ..materials import by_name
-from ..mujoco import ADVICE, notes_of_mocap, notes_of_rows
+from ..mujoco import ADVICE, notes_of_mocap, notes_of_rows, notes_of_stiffness
 from ..parts import NamedParts
 from .columns import expanded
 from .mujoco_read import PARTS, Answer, shapes
@@ -98,19 +98,9 @@ class Made:
 
     def _stiffness(self):
         """As ``mujoco._stiffness`` says it."""
-        given, own = self.parts["stiffness"], self.mender.stiffness
-        m, direct = len(given), Answer(*self.answer).direct
-        if own is not None:
-            return (own, ()) if by_name(own) else (given, ("stiffness: as given",) if m else ())
-        if not m:
-            return given, ()
-        if direct == m:
-            return given, ("stiffness: MuJoCo's springs (direct solref)",)
-        some = ""
-        if direct:
-            number = f"{m} contact{'s' if m > 1 else ''}"
-            some = f" (direct stiffness: {direct} of {number})"
-        return given, (f"stiffness: equal, solref has time constants{some}",)
+        found, own = self.parts["stiffness"], self.mender.stiffness
+        said = notes_of_stiffness(own, Answer(*self.answer).direct, len(found))
+        return own if by_name(own) else found, said
 
 
 class NoContacts:

@@ -13,7 +13,7 @@ from numba import njit
 from ..tolerances import TOLERANCES
 from . import codes
 from .mujoco_rows import columns_moved, engine_residual, fill_forces, fill_rows
-from .shares import Given, Law, shared
+from .shares import AS_GIVEN, Given, Law, shared
 from .sizes import centres, tree_sizes
 
 _STILL, _STEPS = TOLERANCES.still, TOLERANCES.steps
@@ -142,7 +142,7 @@ def mend_mujoco(model, contact, efc, state, places, load, numbers, law):
         speed = 0.0
         for e in range(count[i]):
             speed += values[i, 0, e] * speeds[column[i, e]]
-            if kind == 1:  # AS_GIVEN: the load is without what normal forces deliver
+            if kind == AS_GIVEN:  # the load is without what normal forces deliver
                 own_load[column[i, e]] += normal[i] * values[i, 0, e]
         gap[i] = position[first[i]] - margin[first[i]] + dt * speed
         tolerance[i] *= _TOUCHING

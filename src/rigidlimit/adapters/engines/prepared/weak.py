@@ -5,7 +5,7 @@ from numba import njit
 
 from ...._support.sets import join, settle
 from ..tolerances import TOLERANCES
-from ..weak_motions import _not_definite
+from ..weak_motions import blocks_of, not_definite
 
 _SURE, _ROUNDING, _LONG = TOLERANCES.sure, TOLERANCES.rounding, TOLERANCES.long
 
@@ -13,18 +13,7 @@ _SURE, _ROUNDING, _LONG = TOLERANCES.sure, TOLERANCES.rounding, TOLERANCES.long
 @njit(cache=True, nogil=True)
 def suspects(values, column, count, mechanism, free, reach, accuracy):
     """Mechanisms that may have a singular value of up to their accuracy, (mechanisms,) bool."""
-    n, number = len(mechanism), mechanism.max() + 1
-    place, size = np.empty(n, np.int64), np.zeros(number, np.int64)
-    part = np.full(number, _SURE)
-    for j in range(n):
-        if free[j]:
-            p = mechanism[j]
-            place[j] = size[p]
-            size[p] += 1
-            part[p] = max(part[p], 2.0 * accuracy[j])
-    first = np.zeros(number + 1, np.int64)
-    for p in range(number):
-        first[p + 1] = first[p] + size[p] ** 2
+    place, size, first, part = blocks_of(mechanism, free, accuracy, _SURE)
     G = np.zeros(first[-1])
     d = values.shape[1]
     for i in range(len(count)):
@@ -41,11 +30,7 @@ def suspects(values, column, count, mechanism, free, reach, accuracy):
                     for k in range(d):
                         total += values[i, k, e] * values[i, k, f]
                     G[start + place[b]] += total / (reach[a] * reach[b])
-    weak = np.zeros(number, np.bool_)
-    for p in range(number):
-        block = G[first[p] : first[p + 1]].reshape(size[p], size[p])
-        weak[p] = _not_definite(block, part[p] ** 2)
-    return weak
+    return not_definite(G, size, first, part)
 
 
 @njit(cache=True, nogil=True)

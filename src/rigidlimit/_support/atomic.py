@@ -53,7 +53,7 @@ def whole_file(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
 
 def remove_stale(path: Path) -> None:
     """Remove the temporary files that killed programs left beside ``path``."""
-    if os.name != "posix":  # elsewhere one cannot ask whether a process lives
+    if os.name != "posix":  # elsewhere there is no way to find out whether a process lives
         return
     name = re.compile(rf"\.{re.escape(path.name)}\.(\d+)\.part")
     for found in path.parent.iterdir():

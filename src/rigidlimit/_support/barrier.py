@@ -103,7 +103,7 @@ def together(work: Callable[[int], object], threads: int, gate: np.ndarray):
         try:
             return work(t)
         except BaseException as error:
-            gate[GIVEN_UP] = 1  # the others must not wait for ever
+            gate[GIVEN_UP] = 1  # the others must not wait forever
             failed.append(error)
 
     others = [threading.Thread(target=guarded, args=(t,)) for t in range(1, threads)]

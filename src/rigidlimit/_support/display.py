@@ -1,5 +1,5 @@
 """What Python and Jupyter show of an object. Jupyter's drawing is far above (``output.notebook``)
-and is imported only when a notebook asks."""
+and is imported only when a notebook needs it."""
 
 from dataclasses import fields
 from importlib import import_module

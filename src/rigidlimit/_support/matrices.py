@@ -15,7 +15,8 @@ Matrix = np.ndarray | sp.csr_array
 """A matrix in either form."""
 
 DENSE = 40_000
-"""Entries, zeros included, up to which a matrix is a plain array: 50 contacts of a dozen bodies."""
+"""Matrices with at most so many entries, zeros included, are stored dense: 50 contacts of a dozen
+bodies."""
 
 
 def matrix(name: str, value: object, *, columns: int | None = None) -> Matrix:

@@ -1,7 +1,7 @@
 """How much memory this process may still take, so that nothing is begun that cannot fit.
 
 Systems promise more memory than there is and stop the process once it is used; so large
-factorizations ask here first. Containers have limits of their own (control groups).
+factorizations check here first. Containers have limits of their own (control groups).
 """
 
 import os
@@ -14,7 +14,7 @@ KEPT = 0.8
 """Part of what is free that one object may take."""
 
 LITTLE = 8e7
-"""Bytes that are always there: asking takes half a millisecond, and solves ask often."""
+"""Bytes assumed to be available without a check, which takes half a millisecond each time."""
 
 
 def room() -> float:
@@ -44,7 +44,7 @@ def _of_machine(table: Path = Path("/proc/meminfo")) -> float:
                 return 1024.0 * int(line.split()[1])
     except (OSError, ValueError):
         pass
-    try:  # systems that do not tell what is free
+    try:  # systems that do not report free memory
         pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
         return 0.5 * pages * size if min(pages, size) > 0 else float("inf")
     except (AttributeError, ValueError, OSError):
@@ -53,7 +53,7 @@ def _of_machine(table: Path = Path("/proc/meminfo")) -> float:
 
 def _of_container(groups: Path = GROUPS, mine: Path = Path("/proc/self/cgroup")) -> float:
     """Of this process's control groups and those above them, version 2 or 1; inf where there is no
-    limit. Containers may see their own group as the root, so that is asked in any case."""
+    limit. Containers may see their own group as the root, so that is always read, too."""
     try:
         lines = [line.split(":", 2) for line in mine.read_text().splitlines()]
     except OSError:

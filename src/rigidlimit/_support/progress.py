@@ -17,7 +17,7 @@ FIRST = 2.0
 """Time for which the pace is looked at, after the first step, which may have to compile [s]."""
 
 LONG = 86_400.0
-"""Time still to go from which on a run is hardly what was meant [s]."""
+"""Remaining time [s] above which a run is probably not what was intended."""
 
 
 class Pace:
@@ -25,11 +25,11 @@ class Pace:
 
     def __init__(self, steps: int, dt: float):
         self.steps, self.dt, self.done = steps, dt, 0
-        self._since, self._told = 0.0, False
+        self._since, self._announced = 0.0, False
 
     def word(self) -> str:
         """After each step: once, when it is known, what to say of a run without end; else ""."""
-        if self._told:
+        if self._announced:
             return ""
         self.done, now = self.done + 1, time.monotonic()
         if self.done == 1:
@@ -38,7 +38,7 @@ class Pace:
         spent = now - self._since
         if spent < FIRST:
             return ""
-        self._told = True
+        self._announced = True
         left = (self.steps - self.done) * spent / (self.done - 1)
         if left < LONG:
             return ""

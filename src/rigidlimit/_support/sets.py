@@ -22,5 +22,5 @@ def join(root: np.ndarray, a: int, b: int):
 @njit(cache=True, nogil=True)
 def settle(root: np.ndarray):
     """Let each node point to the least of its set."""
-    for i in range(len(root)):  # which comes before what hangs on it
+    for i in range(len(root)):  # parents come before their children
         root[i] = root[root[i]]

@@ -56,10 +56,10 @@ class ConvexPolyhedron(Shape):
 
     ``centre`` is where the centre of mass was in the given frame; ``vertices`` are the hull's
     corners; ``faces`` lists each flat face's corner indices, counter-clockwise from outside;
-    ``normals`` (f, 3) are the outward unit normals of the faces. ``flat`` [m]: distance of corners
-    from a plane up to which they are put into it, as one face's, for coordinates of few digits; 0:
-    no corner is; by default those within 1e-6 of the body's size. ``stays``: whether the default
-    leaves ``vertices`` where they are, so that they make the same body again.
+    ``normals`` (f, 3) are the outward unit normals of the faces. ``flat`` [m]: corners closer than
+    this to a plane are moved into it and form one face, for coordinates of few digits; 0: none are
+    moved; by default those within 1e-6 of the body's size. ``stays``: whether the default does not
+    move ``vertices``, so that they make the same body again.
     """
 
     points: np.ndarray
@@ -115,7 +115,7 @@ class ConvexPolyhedron(Shape):
         pieces, whole, off = found
         return (
             f"{pieces} of {len(self.faces)} faces lie within {off:.1g} m of "
-            f"{counted(whole, 'plane')}, as of coordinates with few digits: other bodies bear on "
+            f"{counted(whole, 'plane')}, as of coordinates with few digits: other bodies rest on "
             "one piece of such a face only, and may tip; give more digits, or "
             f"ConvexPolyhedron(points, flat={2 * off:.1g}) to have them flat (flat=0: they are "
             "meant as they are)"

@@ -4,7 +4,8 @@ Problem: the corners of a body from a mesh file (4-byte floats) or a text with s
 to 1e-6 of its size off the planes of its faces, and the hull of such points has each face in
 pieces: a block would stand on one triangle of another's top, and tip. Corners are moved onto the
 planes of their faces, in turns with fitting these, by the least way. In the plane a corner in the
-middle of an edge, which stands out by rounding, would be all that the edge bears on: it goes.
+middle of an edge, which stands out by rounding, would be the only point that the edge rests on: it
+is removed.
 
 Symbols: points x (m, 3) [m]; of each face that is more than one triangle of the hull: its corners,
 unit normal n, height h = mean of n . x. Where more than three planes meet in a corner they may not
@@ -23,10 +24,10 @@ from scipy.spatial import ConvexHull
 class Settings:
     """When coordinates of few digits are mended.
 
-    flat: distance of corners from a plane, over the body's size, up to which they are one face's.
-    exact: the same up to which a face is flat.
-    spared: part of the faces that are flat from which on the others are meant as they are: a
-        rounded corner spoils all faces about it.
+    flat: corners closer than this to a plane, over the body's size, belong to one face.
+    exact: the same for a face to count as flat as it is.
+    spared: fraction of flat faces above which the others are intended as they are: a
+        rounded corner spoils all faces around it.
     rounds: most turns.
     farthest: way of a corner over the margin beyond which all stay put.
     most: faces of a hull that are looked at; more are a round body's.
@@ -54,7 +55,7 @@ def flattened(points: np.ndarray, hull: ConvexHull, margin: float | None = None)
     """The points (m, 3) [m], with the corners of each nearly flat face of their ``hull``, scipy's,
     in one plane; those given where nothing is to be mended.
 
-    margin [m]: distance of corners from a plane up to which they are one face's, as the user says;
+    margin [m]: corners closer than this to a plane belong to one face, as given by the user;
     None: ``Settings.flat`` of the size, if most faces need it.
     """
     size = np.ptp(points, axis=0).max()

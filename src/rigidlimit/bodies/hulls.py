@@ -19,13 +19,13 @@ class Settings:
     """Of polyhedra as they are given.
 
     coarse: part of a polyhedron's size above which its ``flat`` is a mistake.
-    centred: distance of the centre of mass from the origin, over the body's size, up to which
-        corners stay where they are.
+    centred: distance of the centre of mass from the origin, over the body's size, below which
+        corners are not moved.
     rounds: times that they are moved.
     dent: depth of a point inside the hull, over the hull's size, that is taken for a dent.
     rounded: difference of a face's normals, of its first triangle and of its area, that is
         rounding's.
-    paired: triangles of a hull up to which each is compared with each at once.
+    paired: largest number of triangles of a hull for which all pairs are compared at once.
     """
 
     coarse: float = 0.1

@@ -38,8 +38,8 @@ def normalized(q: np.ndarray) -> np.ndarray:
 
 
 UNIT = 1e-6
-"""Difference of a quaternion's square from one up to which it is a rotation: files of few digits
-and the drift of other programs, not slips."""
+"""Largest difference of a quaternion's square from one at which it is accepted as a rotation:
+allows for files of few digits and the drift of other programs, not for mistakes."""
 
 
 ROUNDING = 1e-15

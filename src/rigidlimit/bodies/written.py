@@ -1,4 +1,4 @@
-"""How many digits the coordinates of a scene were written down with, if that can be told.
+"""Number of digits to which the coordinates of a scene were rounded, if it can be detected.
 
 Coordinates that were computed have as many digits as the machine. Where all are multiples of one
 10^-k they were rounded to k digits, or drawn on a grid, where they are exact. Numbers drawn on a
@@ -19,8 +19,8 @@ class Settings:
     often: part of the distinct coordinates other than zero that need the last digit where they were
         rounded.
     fewest: their number.
-    coarse: last digit over the scene's length from which on coordinates say nothing: any sketch has
-        it.
+    coarse: last digit over the scene's length above which coordinates are not informative: any
+        sketch has it.
     digits: digits of a coordinate beyond which a multiple of 10^-k is any number: doubles have 16.
     """
 

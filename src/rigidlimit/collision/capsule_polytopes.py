@@ -47,7 +47,7 @@ class Search:
     """A polytope and the axis of a capsule, a segment, in the axes of the polytope.
 
     segment: corners are its ends; ends_local (2, 3): those in the axes of the capsule. limit:
-    separation of the segment up to which there are contacts; slack: rounding of the size.
+    largest separation of the segment with contacts; slack: rounding of the size.
     edge_products, face_products: room for ``best_edges``; points, crossed (2, 3): on both bodies.
     """
 

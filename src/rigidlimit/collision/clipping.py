@@ -185,7 +185,7 @@ def thin_out(
     snap: float,
     gap: np.ndarray,
 ):
-    """Leaves one corner where several lie within ``snap``: aligned faces would else gain and lose
+    """Merge corners within ``snap``: otherwise aligned faces would gain and lose
     corners by rounding. gap: gets the gaps of the ``count`` corners.
 
     Crossings within ``snap`` of the line between their neighbours go (nearly parallel edges cross

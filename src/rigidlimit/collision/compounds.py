@@ -32,7 +32,7 @@ class Parts:
     quaternion: np.ndarray
 
     def placed(self, state: State) -> State:
-        """Poses of the parts, without velocities, which the search does not ask for."""
+        """Poses of the parts, without velocities, which the search does not need."""
         turn = rotations.matrix(state.quaternion)[self.owner]
         position = state.position[self.owner] + np.einsum("pij,pj->pi", turn, self.offset)
         quaternion = rotations.multiply(state.quaternion[self.owner], self.quaternion)

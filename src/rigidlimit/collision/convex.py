@@ -79,7 +79,7 @@ def _poses(
 
 
 def _nearest(bodies: Bodies, pairs: Pairs, faces: Faces, solids: Solids) -> Nearest:
-    """Nearest points of pairs, by the search that serves each."""
+    """Nearest points of pairs, by the search for each kind of pair."""
     out = Nearest.unknown(len(pairs.arm))
     out.exact[:] = True
     kind_a, kind_b = solids.kind[pairs.shape_a], solids.kind[pairs.shape_b]

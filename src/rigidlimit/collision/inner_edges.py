@@ -46,7 +46,7 @@ def without_inner_edges(
     plane = bodies.are(HalfSpace)
     for side in (0, 1):
         mine, other = body[:, side], body[:, 1 - side]
-        # contacts with a half-space have one normal, and the rule asks for two
+        # contacts with a half-space have one normal, and the rule needs two
         which = np.flatnonzero((count[mine] > 1) & ~plane[other])
         order = which[np.lexsort((mine[which], owner[mine[which]], other[which]))]
         part, k, tol, gap = mine[order], other[order], same[order], contacts.gap[order]
@@ -62,9 +62,9 @@ def without_inner_edges(
         turned = np.einsum("qji,qj->qi", rotations.matrix(state.quaternion[part[c]]), out[e])
         beyond = _of_shapes(_extent, bodies, part[c], turned)
         beyond -= np.einsum("ck,ck->c", out[e], at[e] - state.position[part[c]])
-        told = np.flatnonzero((depth <= tol[c]) & (beyond <= tol[c]))
-        told = told[np.argsort(depth[told], kind="stable")]
-        c, e = c[told], e[told]
+        redundant = np.flatnonzero((depth <= tol[c]) & (beyond <= tol[c]))
+        redundant = redundant[np.argsort(depth[redundant], kind="stable")]
+        c, e = c[redundant], e[redundant]
         keep[order] &= _kept(c, e, gap, tol)
         inner.append((part[c], k[c], out[e], at[e], tol[c], order[e]))
     # pairs (part, k) that lost all their contacts
@@ -200,8 +200,8 @@ def _pairs(first, part, out, gap, same):
 @njit(cache=True)
 def _kept(c, e, gap, same):
     """The rule for pairs (c, e), first those of which c lies deepest in the part of e: True for the
-    contacts that stay. Of contacts with one gap one is left, though each may tell of the other, and
-    those stay of which only others tell that do not."""
+    contacts that stay. Of contacts with one gap one is kept, though each may make the other
+    redundant, and so are those made redundant only by contacts that are removed themselves."""
     keep = np.ones(len(gap), np.bool_)
     tied = np.ones(len(gap), np.bool_)
     for q in range(len(c)):
@@ -209,10 +209,10 @@ def _kept(c, e, gap, same):
             keep[c[q]] = False
         elif tied[e[q]]:
             tied[c[q]] = False
-    told = np.zeros(len(gap), np.bool_)  # by a contact that stays
+    redundant = np.zeros(len(gap), np.bool_)  # by a contact that stays
     for q in range(len(c)):
-        told[c[q]] |= keep[e[q]] and tied[e[q]]
+        redundant[c[q]] |= keep[e[q]] and tied[e[q]]
     for k in range(len(gap)):
-        tied[k] |= not told[k]
+        tied[k] |= not redundant[k]
         keep[k] = keep[k] and tied[k]
     return keep

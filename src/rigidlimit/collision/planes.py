@@ -36,7 +36,7 @@ RIM = np.concatenate([RIM, -RIM])
 RIM_POINTS = len(RIM)
 """Points that stand for the rim of a cylinder's flat end, the first in the direction of its x axis.
 
-The end bears like a polygon with these corners: it tips where the load leaves that, between
+The end stands like a polygon with these corners: it tips where the load moves outside, between
 cos(pi / 12) R = 0.966 R and R from the axis. Four would tip at 0.71 R; twenty-four would bring
 0.991 R and double the contacts of every standing cylinder. Of twelve, some lie on both axes.
 """

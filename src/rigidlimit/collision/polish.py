@@ -54,9 +54,9 @@ class Settings(NamedTuple):
         overlap or just touch and f has no top near, some of its directions being flat or bent
         upward.
     exact: part of x_b - x_a across n, over the size of the coordinates, at which a normal is exact.
-    facing: the same, ten times over, up to which it is taken if it gets no better.
+    facing: ten times that, at which it is accepted if it does not improve further.
     tries: small steps after which it gets no better.
-    nudge: turn [rad] off the normal of an end that does not bear.
+    nudge: turn [rad] off the normal of an end that is not in contact.
     """
 
     steps: int = 16
@@ -179,8 +179,8 @@ def _search_exact(search):
 
 @njit(cache=True, nogil=True)
 def polish(rows: np.ndarray, pairs: Pairs, solids: Solids, found: Nearest):
-    """Makes the answers of pairs ``rows`` exact where that succeeds, which ``found.exact`` tells;
-    others stay as they are."""
+    """Makes the answers of pairs ``rows`` exact where that succeeds (see ``found.exact``);
+    others are not changed."""
     if len(rows) == 0:
         return
     search = new_search(pairs, solids)

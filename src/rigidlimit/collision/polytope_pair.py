@@ -57,7 +57,7 @@ class _PairType(StructType):
 class Pair:
     """Two polytopes a, b, and what is found of them; unplaced: b in its own axes.
 
-    size: sum of the bounding radii [m]; limit: gap up to which there are contacts [m];
+    size: sum of the bounding radii [m]; limit: largest gap with contacts [m];
     turn (3, 3), arm (3,): pose of b. separation: the largest [m]; normal (3,): its direction, from
     a to b; gap: the signed distance [m]; on (2, 3): points on a and b at that distance.
     zero (3,): no shift.

@@ -1,4 +1,4 @@
-"""Seams of compounds: what parts that meet there tell of twice, or of a corner that is none.
+"""Duplicate and spurious contacts at the seams of compound bodies.
 
 Problem: where two parts of a body join, each has its own contacts with a third body. Taken
 together, they would make the body twice as stiff at a seam, and would stop what slides over it at
@@ -8,7 +8,7 @@ Three rules; p and n are place and normal of a contact.
 1. Inner edges: ``inner_edges``.
 2. The same place. Of contacts of two bodies with equal p, n and gap the first is kept.
 3. No corner. A place that rule 2 found is left out if it lies between two others of the same
-   parts, with the same n and the gap of the line between them: the corners of a face that goes on
+   parts, with the same n and the gap of the line between them: the corners of a face that continues
    through the seam are those of the whole face. What the body can carry does not change.
 
 Equal is up to ``flush`` of the smaller part's radius.
@@ -29,8 +29,8 @@ from .tolerances import TOLERANCES
 class _Places(NamedTuple):
     """Contacts in groups by pair of bodies, and in these by pair of parts.
 
-    part (m, 2); point, normal (m, 3); gap (m,) [m]; same (m,) [m]: length up to which places are
-    the same.
+    part (m, 2); point, normal (m, 3); gap (m,) [m]; same (m,) [m]: distance below which places
+    are the same.
     """
 
     part: np.ndarray
@@ -63,7 +63,7 @@ def at_seams(
 
 
 def _same(bodies: Bodies, body: np.ndarray) -> np.ndarray:
-    """Length [m] up to which places of pairs of parts (m, 2) are the same, (m,)."""
+    """Distance [m] below which places of pairs of parts (m, 2) are the same, (m,)."""
     return TOLERANCES.flush * bodies.bounding_radius[body].min(axis=1, initial=np.inf)
 
 

@@ -29,7 +29,7 @@ def find_contacts(
     """All contacts with gap <= reach of one body + reach of the other.
 
     reach (n,) or a number [m]: how far each body may move in the step.
-    of (n,) bool: bodies whose contacts are asked for, all by default; there may be others as well.
+    of (n,) bool: bodies whose contacts are needed, all by default; others may be included.
     Pairs without a free degree of freedom are left out, and those that do not collide (``apart``).
     Raises ContactError for coincident
     centres, poses that are not finite and quaternions that are not of unit length. Overlapping
@@ -94,7 +94,7 @@ def _search(
     of: np.ndarray | None = None,
 ) -> Contacts:
     """Contacts of bodies with one shape each; owner (n,): those of one owner have none, and by
-    ``apart`` those of other pairs of owners. of (n,) bool: those that are asked for."""
+    ``apart`` those of other pairs of owners. of (n,) bool: those that are needed."""
     n = len(bodies)
     kind, movable, planes, solid = bodies.derived(_roles)
     pairs, _ = meeting_balls(

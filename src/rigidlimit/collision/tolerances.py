@@ -15,27 +15,27 @@ class Tolerances(NamedTuple):
         size.
     equal: separations over the pair's size, cosines and ratios of lengths that are alike: far above
         rounding of positions, far below any overlap or gap that is meant.
-    parallel: sine of the angle up to which axes, edges, and a cylinder and its plane, are side by
-        side and touch at two points.
-    common: common stretch of lines side by side, over the first one's length, from which on it has
+    parallel: sine of the largest angle at which axes, edges, and a cylinder and its plane, count
+        as parallel and touch at two points.
+    common: common stretch of parallel lines, over the first one's length, above which it has
         two ends.
     flush: steps and tilts at a seam, over the smaller part's radius, that are none: as of
         coordinates in single precision, or of turns that were written down with seven digits.
-    aligned: 1 less the cosine between a contact's normal and a face's up to which the face is in
-        contact.
+    aligned: largest value of 1 - cos of the angle between a contact's normal and a face's at which
+        the face is in contact.
     snap: distance over the smaller face's size below which the corners of a patch are one.
-    nearer: rise of the neighbours' gaps over a made corner's, over ``snap``, from which on it
-        stays.
-    level: height over the lowest corner, over the pair's size, up to which a corner is lowest too.
-    nearly_across: cosine between a contact's normal and a face's normal, 11 degrees, from which on
-        the corners of the face's patch are looked at beside it; further off they are out of reach.
-    realised: distance of two points from the separation, over the pair's size, up to which it is
-        theirs.
+    nearer: rise of the neighbours' gaps over a constructed corner's, over ``snap``, above which it
+        is kept.
+    level: corners less than this above the lowest one, over the pair's size, count as lowest, too.
+    nearly_across: cosine between a contact's normal and a face's normal (11 degrees) above which
+        the corners of the face's patch are examined as well; further off they are out of reach.
+    realised: largest difference between the distance of two points and the separation, over the
+        pair's size, at which the points realise it.
     gauss: slack of the test that two edges' arcs meet; a doubtful pair is tested by all corners.
     stands_out: times what is rounding that a point may stand outside a rim: between the two ways
         out there is little to choose.
     flat: determinant of a second derivative over its diagonal's product that is no top.
-    wide: cosine of the angle from which on normals that tie leave the direction open: 45.6 degrees,
+    wide: cosine of the angle beyond which tied normals do not determine a direction: 45.6 degrees,
         so that rounding does not decide for faces at 45. Normals closer than that, as around a
         corner of a fine mesh, agree on the direction, and their bodies need the contact that holds
         them apart.
@@ -44,13 +44,13 @@ class Tolerances(NamedTuple):
     gap_rounding: gap over the distance of a body's points from the origin that is rounding, and
         counts as 0. In packings that cannot move, gaps of one unit in the last place cannot all be
         opened; and over a small step they are velocities.
-    farthest: reach from which on squares of lengths leave the range of numbers [m].
+    farthest: reach [m] above which squares of lengths overflow.
     steps: steps of Newton between two ellipsoids.
     bounds: steps of Gilbert's iteration; what is still within reach by then is searched in full.
-    edges: edges of a polytope up to which closed forms with capsules are cheaper than coal's
-        search.
-    edge_pairs: products of the numbers of edges up to which trying all pairs is cheaper than coal's
-        search.
+    edges: largest number of edges of a polytope for which closed forms with capsules are cheaper
+        than coal's search.
+    edge_pairs: largest product of the numbers of edges for which trying all pairs is cheaper than
+        coal's search.
     threaded: pairs of balls, and contacts to be put in order, that several threads share.
     threaded_search: balls from which the search is shared by threads; for fewer, starting them
         costs more.

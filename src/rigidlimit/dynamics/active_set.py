@@ -1,10 +1,10 @@
-"""The last digits of contact dynamics: semismooth Newton on the set of contacts, by one factor.
+"""Full accuracy of contact dynamics: semismooth Newton on the active set, by one factorization.
 
-Gradient steps find most of the contacts that bear long before the forces have their digits, and in
+Gradient steps find most of the active contacts long before the forces are accurate, and in
 packings with hardly more contacts than degrees of freedom each digit takes them hundreds of steps.
-Let W be the contacts that bear or close. With them as equations, eq. 21 is linear, N_WW dl = -w_W
-for the change dl of the impulses l = dt f that removes the slack w. In velocities, with D stiff
-springs in place of the equations,
+Let W be the contacts that are active or close. With them as equations, eq. 21 is linear, N_WW dl =
+-w_W for the change dl of the impulses l = dt f that removes the slack w. In velocities, with D
+stiff springs in place of the equations,
 
     (M + B_W^T D B_W) dx = -B_W^T D w_W,    dl = -D (w_W + B_W dx).
 
@@ -98,7 +98,7 @@ def _rounds(steps, here, tolerance, most, settings):
 
 
 class _Steps:
-    """Newton steps with springs of one stiffness, from one factorization as long as it serves.
+    """Newton steps with springs of one stiffness, from one factorization as long as it is valid.
 
     pull [N], noise (m,) [m/s]: forces and slacks that are rounding.
     """

@@ -39,9 +39,9 @@ from .problem import ContactDynamicsResult, ContactProblem
 
 @dataclass(frozen=True)
 class Settings:
-    """stride: steps between two measurements of the residual. close, short: residual of a start
-    over the tolerance up to which so many steps may do. patience: steps without a smaller residual
-    after which a solve has stalled. decade: that many without a digit gained; None: any.
+    """stride: steps between two measurements of the residual. close, short: largest residual of a
+    start over the tolerance for which so few steps may do. patience: steps without a smaller
+    residual after which a solve has stalled. decade: that many without a digit gained; None: any.
     face_steps: conjugate gradients in between (``face.py``), where there is no compliance.
     """
 
@@ -98,8 +98,8 @@ def minimize(
 ) -> Minimum:
     """Minimize over f >= 0 until the residual is below ``tolerance``.
 
-    lipschitz: first guess of L. leave(f, iterations, residual): asked at every measurement whether
-    to stop there.
+    lipschitz: first guess of L. leave(f, iterations, residual): called at every measurement;
+    True stops there.
     """
     descent = _Descent(objective, start, lipschitz, tolerance, max_iterations, settings)
     while not descent.over():
@@ -129,7 +129,7 @@ class _Descent:
         self.face = Face(*face) if settings.face_steps else None
         self.status, self.history, self.done = Status.MAX_ITERATIONS, [], 0
         self.best, self.best_force, self.bettered = np.inf, x.copy(), 0
-        self.mark, self.marked = np.inf, 0  # residual, and steps, of the last digit gained
+        self.mark, self.marked = np.inf, 0  # residual, and steps, when a digit was last gained
 
     @property
     def residual(self) -> float:
@@ -159,7 +159,7 @@ class _Descent:
         self.done += count
 
     def face_step(self) -> bool:
-        """Conjugate gradients among the bearing contacts, where these seem known; whether the
+        """Conjugate gradients on the active contacts, where these seem known; whether the
         residual is to be measured anew."""
         if self.face is None:
             return False

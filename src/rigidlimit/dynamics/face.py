@@ -1,13 +1,13 @@
-"""Conjugate gradients among the contacts that bear, between projected gradient steps.
+"""Conjugate gradients on the active contacts, between projected gradient steps.
 
-Once gradient steps no longer change which contacts bear, what is left of eq. 22 is linear, N_FF df
-= -w_F for the bearing contacts F, and conjugate gradients preconditioned by diag N solve it in a
+Once gradient steps no longer change the active set, what is left of eq. 22 is linear, N_FF df
+= -w_F for the active contacts F, and conjugate gradients preconditioned by diag N solve it in a
 third of the steps. Whether F is right shows soon: where it is not, forces come to pull, or
 others close, and the residual of the forces cut off at 0 stops falling. Then gradient steps go
 on from the best forces. (The idea is that of J. J. More and G. Toraldo, SIAM J. Optim. 1 (1991)
 93, who alternate both kinds of steps.)
 
-Forces as small as the residual come and go with every step where contacts need not bear at all, as
+Forces as small as the residual come and go with every step where contacts need no force at all, as
 the sides of blocks that stand side by side in a wall. They are left out of F, and what a solve has
 of them at its end is cleared away the same way: step 2 would have to carry such rounding.
 """
@@ -21,15 +21,15 @@ from numba import njit
 
 @dataclass(frozen=True)
 class Settings:
-    """begin: residual from which on the contacts that bear may be the right ones. near: residual of
-    a start, as of the step before, whose bearing contacts are taken for right ones at once.
+    """begin: residual below which the active contacts may be the right ones. near: residual of
+    a start, as of the step before, whose active contacts are assumed right at once.
 
     stride: steps from one look at the residual to the next; gained, part: what must be left of it,
     at most, after this part of the steps that were made before: where those were many the residual
     rises at first. wait: gradient steps after an attempt that failed, before the next; twice as
     many after each.
 
-    rounding, clear: parts of the tolerance: of the largest force, up to which a force may be
+    rounding, clear: fractions of the tolerance: of the largest force, below which a force may be
     rounding (as in ``compatibility/bearing.py``), and the residual to be reached without those.
     clear_steps, clear_patience: steps to be spent on that, and those without a gain.
     """
@@ -50,8 +50,8 @@ class Face:
     """When to try, and one attempt after another.
 
     product(f): N f. c (m,): the constant term. measure(f, N f): the residual of forces. h (m,):
-    diag N or another metric, positive. n: degrees of freedom; with no more contacts than that
-    bearing, a factorization finds the last digits (``active_set.py``).
+    diag N or another metric, positive. n: degrees of freedom; with no more active contacts than
+    that, a factorization reaches full accuracy (``active_set.py``).
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What step 1 is given, checked, and the velocity that each contact asks for at least (eq. 16)."""
+"""Checks of the input of step 1, and the least normal velocity of each contact (eq. 16)."""
 
 from dataclasses import dataclass, replace
 

@@ -13,7 +13,7 @@ class Settings(NamedTuple):
     """Of threads. (Compiled code reads tuples.)
 
     parts: of the loops over contacts, from ``least`` contacts on; no more threads than that.
-    least: contacts from which on more threads than one are worth their start.
+    least: number of contacts above which more than one thread is worth its start.
     looks: at a barrier before sleeping, for each contact of a thread: some times the work.
     naps: at barriers in one call after which the cores count as crowded.
     alone: seconds for which one thread does all parts once the cores were crowded.
@@ -53,8 +53,8 @@ class Iterates(NamedTuple):
 
 class Share(NamedTuple):
     """What one of ``threads`` does: parts part ... end - 1 of the contacts, which ``ends``
-    (parts + 1,) divides, and bodies low ... high - 1. gate: see ``barrier``. told (2, parts, 4):
-    what each part tells the others."""
+    (parts + 1,) divides, and bodies low ... high - 1. gate: see ``barrier``. shared (2, parts, 4):
+    partial sums of each part for the others."""
 
     ends: np.ndarray
     part: int
@@ -63,7 +63,7 @@ class Share(NamedTuple):
     high: int
     gate: np.ndarray
     threads: int
-    told: np.ndarray
+    shared: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -157,7 +157,7 @@ def descend(
     the same in every thread. matrices: rows of B, columns of R (``rows.py``).
     """
     (c, a, e, h), (x, y, Nx, Ny, new, d, Nd, v) = terms, at
-    ends, part, end, _, _, gate, threads, both_told = share
+    ends, part, end, _, _, gate, threads, both_shared = share
     low, high = ends[part], ends[end]
     patience = SETTINGS.looks * (high - low)
     products, naps = 0, 0
@@ -165,23 +165,23 @@ def descend(
     made, crowd = 0, 0.0
     while made < steps and crowd <= SETTINGS.naps:
         while True:
-            told = both_told[products % 2]  # others may still read the half before
+            shared = both_shared[products % 2]  # others may still read the half before
             for p in range(part, end):
                 i, j = ends[p], ends[p + 1]
                 own = c[i:j], a[i:j], e, h[i:j]
-                told[p, 0] = _towards(y[i:j], Ny[i:j], own, L, plain, new[i:j], d[i:j])
+                shared[p, 0] = _towards(y[i:j], Ny[i:j], own, L, plain, new[i:j], d[i:j])
             naps += _product(matrices, d, v, Nd, share, patience)
             for p in range(part, end):
                 i, j = ends[p], ends[p + 1]
-                told[p, 1], told[p, 2] = _judge(d[i:j], Nd[i:j], h[i:j], new[i:j], x[i:j])
-                told[p, 3] = naps
+                shared[p, 1], shared[p, 2] = _judge(d[i:j], Nd[i:j], h[i:j], new[i:j], x[i:j])
+                shared[p, 3] = naps
             naps += wait(gate, threads, patience)
             size = curvature = climb = 0.0
-            for p in range(len(told)):
-                size += told[p, 0]
-                curvature += told[p, 1]
-                climb += told[p, 2]
-                crowd = max(crowd, told[p, 3])
+            for p in range(len(shared)):
+                size += shared[p, 0]
+                curvature += shared[p, 1]
+                climb += shared[p, 2]
+                crowd = max(crowd, shared[p, 3])
             products += 1
             if not curvature > L * size * (1.0 + 1e-12):  # also leaves on NaN
                 break

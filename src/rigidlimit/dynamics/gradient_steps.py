@@ -79,7 +79,7 @@ class GradientSteps:
 
     def _advance(self, steps, threads):
         parts, gate = len(self.ends) - 1, new_gate()
-        told = np.zeros((2, parts, 4))
+        shared = np.zeros((2, parts, 4))
         at = Iterates(self.x, self.y, self.Nx, self.Ny, *self.room, self.v)
         entries = self.matrices[1][0]  # as many for each thread
         cuts = np.searchsorted(entries, np.arange(threads + 1) / threads * entries[-1])
@@ -87,7 +87,9 @@ class GradientSteps:
 
         def work(t: int) -> tuple[float, float, int, int]:
             part, end = t * parts // threads, (t + 1) * parts // threads
-            share = Share(self.ends, part, end, int(cuts[t]), int(cuts[t + 1]), gate, threads, told)
+            share = Share(
+                self.ends, part, end, int(cuts[t]), int(cuts[t + 1]), gate, threads, shared
+            )
             return descend(steps, self.matrices, self.terms, at, share, self.theta, self.L)
 
         self.theta, self.L, made, products = together(work, threads, gate)

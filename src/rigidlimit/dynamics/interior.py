@@ -6,9 +6,9 @@ Eq. 22 with slacks w > 0 and impulses l = dt f > 0, and complementarity eased to
 
 leads to the answer in twenty to forty steps whatever the masses, and whatever forces hold one
 another: these gradient steps change by a little each time. The path ends amid all forces that
-answer, so contacts that may bear are told from those that cannot. Rounding in K = M + B^T D B, D =
-l / w, keeps the last digits from it: ``active_set.py`` finds them with those contacts. Steps are
-those of ``equilibrium/smooth_path.py``.
+solutions, which separates contacts that may be active from those that cannot. Rounding in
+K = M + B^T D B, D = l / w, limits its accuracy: ``active_set.py`` finishes with those contacts.
+Steps are those of ``equilibrium/smooth_path.py``.
 
 Where overlaps can be undone only to rounding, forces grow without end; the path is left soon.
 """
@@ -55,7 +55,7 @@ def follow(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """(forces, decided, steps): at the point with the least residual, and where the path was left.
 
-    Only contacts that bear have forces. Rounding may have spoiled those at the end, but there
+    Only active contacts have forces. Rounding may have spoiled those at the end, but there
     fewer contacts are undecided. network: B with scaled columns, and the inertia. Raises NoRoom.
     """
     B, M, dt = network.B, network.mass, problem.dt
@@ -64,7 +64,7 @@ def follow(
     best, watch = np.zeros(len(l)), _Watch(settings, tolerance)
     last = settings.steps if max_iterations is None else min(settings.steps, max_iterations)
     for step in range(max(0, last) + 1):
-        # by now a contact with l < w e would rather be open; without it others miss next to nothing
+        # by now a contact with l < w e tends to open; leaving it out hardly changes the others
         force = np.where(l > w * effective_mass, l, 0.0) / dt
         if watch.better(problem.residual(force)):
             best = force
@@ -130,5 +130,5 @@ def _begin(problem, network, effective_mass, stats):
 
 
 def _solve(matrix, rhs, _, *, stats):
-    """K^-1 rhs as good as a factorization gives it, whatever accuracy is asked for."""
+    """K^-1 rhs by factorization, whatever accuracy is required."""
     return matrix.solve_directly(rhs, stats, refined=False)

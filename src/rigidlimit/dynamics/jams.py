@@ -20,13 +20,13 @@ Solve = Callable[[ContactProblem], ContactDynamicsResult]
 @dataclass(frozen=True)
 class Settings:
     """diverged: forces over those that leave overlaps as they are, beyond which these are taken:
-    undoing overlaps in a step may well cost more, but then it converges. undone: residual over that
-    with overlaps as they are, up to which they count as undone all the same: where only one
-    velocity undoes them, forces have no bounds either. no_worse: residual with overlaps as they are
-    over that of the attempt to undo them, up to which nothing is lost.
+    undoing overlaps in a step may well cost more, but then it converges. undone: largest residual,
+    over that with overlaps as they are, at which they still count as undone: where only one
+    velocity undoes them, forces have no bounds either. no_worse: largest residual with overlaps as
+    they are, over that of the attempt to undo them, at which nothing is lost.
 
     cancelled: part of the pushes on bodies that is left of their sum, at which forces hold one
-    another but for rounding of B. significant: part of f . |p| from which on -f . p is more than
+    another but for rounding of B. significant: fraction of f . |p| above which -f . p is more than
     rounding.
     """
 

@@ -6,10 +6,10 @@ that do not close a gap further than it is open,
     min over x of 1/2 x^T M x   subject to   p + B x >= 0,
 
 whose multipliers are the impulses. Accelerated projected gradient steps (``apgd.py``) go first: a
-few hundred products find most of the contacts that bear, and often the answer. The last digits come
-from Newton steps on the active set, by one factorization (``active_set.py``). Where these lead
-nowhere, as among very unlike masses or where forces hold one another, the central path tells which
-contacts bear (``interior.py``), and Newton steps from there end it.
+few hundred products find most of the active contacts, and often the solution. Newton steps on the
+active set, by one factorization (``active_set.py``), bring full accuracy. Where these fail, as with
+very unequal masses or where forces hold one another, the central path finds the active contacts
+(``interior.py``), and Newton steps from there finish.
 """
 
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ from .problem import ContactDynamicsResult, ContactProblem
 
 @dataclass(frozen=True)
 class Settings:
-    """When one method leaves off and the next begins.
+    """When one method ends and the next begins.
 
     decade: gradient steps that must gain a digit in problems of up to ``decade_size`` unknowns; in
     larger ones more are allowed, as the square root of the size. found: residual at which gradient
-    steps have found nearly all contacts that bear, so that a factorization may find the rest for
-    less. too_fast: speed needed to undo all overlaps, over that of contacts without forces, from
-    which on a stall is a jam. undone: residual up to which overlaps count as undone all the same,
-    but for rounding.
+    steps have found nearly all active contacts, so that a factorization may find the rest for
+    less. too_fast: speed needed to undo all overlaps, over that of contacts without forces, above
+    which a stall is a jam. undone: largest residual at which overlaps still count as undone, but
+    for rounding.
     """
 
     decade: int = 1000

@@ -1,9 +1,10 @@
-"""What eq. 21 tells of a step: the contacts and degrees of freedom that contact forces can change.
+"""Reduction of step 1 to the contacts and degrees of freedom that contact forces can change.
 
 Held degrees of freedom (Gamma_D) keep their velocity and may drive contacts. Those that no contact
 touches, and no inertia couples to what one touches (the spin of smooth balls), keep their free
-velocity. A push between held bodies alone changes no velocity at all: eq. 21 does not tell it, and
-such contacts get no force. ``Reduced`` states the problem for the rest and takes its answer back.
+velocity. A push between held bodies alone changes no velocity at all: eq. 21 does not determine it,
+and such contacts get no force. ``Reduced`` states the problem for the rest and expands its
+solution.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """Rows and columns of a sparse matrix for compiled loops: a row or a column times a vector.
 
-Two forms, told apart by the compiler: ``csr`` for any matrix, and ``pairs`` for contacts between
+Two forms, distinguished by the compiler: ``csr`` for any matrix, and ``pairs`` for contacts between
 two bodies, which reads a third less and needs no list of columns. Indices are unsigned, so that the
 loops need no check for negative ones, which is nearly half of their time. Columns are stored by
 bodies as well, so that several threads may each sum up what acts on some of the bodies.

@@ -18,7 +18,7 @@ import numpy as np
 from ..collision.contacts import Contacts
 
 NEXT_TO_X = 0.95
-"""|n_x| from which on a new contact's first tangent comes from the y axis."""
+"""|n_x| above which a new contact's first tangent comes from the y axis."""
 
 
 def tangents_of(normal: np.ndarray, dim: int) -> np.ndarray:

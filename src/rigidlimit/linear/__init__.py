@@ -1,6 +1,6 @@
 """Systems K = M + B^T D B + e I: structure, factorizations, conjugate gradients, and their choice.
 
-What the kernels above ask for stands in ``protocol.py``; ``stiffness.py`` answers it.
+``protocol.py`` is the interface that the kernels use; ``stiffness.py`` implements it.
 """
 
 from .block_offsets import body_starts, kept_starts

@@ -38,7 +38,7 @@ class Settings(NamedTuple):
     lift: part of its largest diagonal entry by which a block G is lifted before E. E^-1 cancels in
         L_ij E_j^-1 L_ij^T; in soft networks, which only the shift holds, rounding would grow from
         body to body until E is no longer positive.
-    few: contacts of one pair of bodies up to which their block L_ij is not formed.
+    few: largest number of contacts of one pair of bodies for which their block L_ij is not formed.
     """
 
     lift: float = 1e-7

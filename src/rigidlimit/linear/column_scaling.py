@@ -1,7 +1,7 @@
 """The columns of B (m, n) on one footing: how large each is, and whether it moves a contact at all.
 
 The entries of a translation are parts of unit normals, those of a rotation are arms [m]: a column
-is measured by its own largest entry, never by another column's. Only rounding is told apart by an
+is measured by its own largest entry, never by another column's. Only rounding is detected by an
 absolute size, that of the normals: arms of smooth balls, or normals out of a plane, which other
 programs write as 1e-17 instead of 0. So bodies may be of any size above ROUNDING metres; the B of
 ``kinematics/gradient.py`` has no such entries, for it knows the bodies.

@@ -1,7 +1,7 @@
 """What a factorization of a network costs, in steps of conjugate gradients, and whether it fits.
 
 Guessed from the number of degrees of freedom alone, as for a body in space; once so many steps have
-been taken that it pays to look, told from the structure of the factor, which is far smaller in
+been taken that it pays, computed from the structure of the factor, which is far smaller in
 walls and layers. These are functions of the network and of the steps taken so far
 (``LinearStats.products``): nothing is remembered here.
 """
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 class Settings:
     """When a factorization is taken where conjugate gradients would do in the end.
 
-    limit: degrees of freedom up to which it is taken: about one gigabyte.
+    limit: largest number of degrees of freedom for which it is used: about one gigabyte.
     bytes_each: memory of a factorization for each degree of freedom in packings of that limit, at
         the peak.
     without_metis: how many times more a factorization costs by SuperLU in its own order,
         where METIS is missing.
-    fewer_without_metis: how many times fewer the degrees of freedom up to which it is taken there.
-    look: steps on a network from which its factor is looked at beforehand, which takes as long as
+    fewer_without_metis: the factor by which ``limit`` is smaller there.
+    look: steps on a network after which its factor is analysed beforehand, which takes as long as
         100 to 200; more where that is larger than the limit.
     unlike_springs: how many times later where stiffnesses are very unlike: each of some twenty
         points of the central path would need a factorization of its own.

@@ -1,7 +1,7 @@
 """In which order the bodies of a network are eliminated: nested dissection by METIS.
 
-The order depends on which bodies share a contact or an inertia only, so one serves every active
-set of a network; it is never taken from values, which cancel in lattices.
+The order depends only on which bodies share a contact or an inertia, so one order is valid for
+every active set of a network; it never depends on values, which cancel in lattices.
 """
 
 import importlib.util

@@ -28,8 +28,8 @@ from .front_kernels import Structure, cut_into_parts, most_waiting
 class Settings:
     """How the work of a factorization is cut into fronts and parts.
 
-    leaf: degrees of freedom up to which all bodies below one in the elimination tree share its
-        front.
+    leaf: largest number of degrees of freedom for which all bodies below one in the elimination
+        tree share its front.
     padding: up to so many columns, the part of a front that may be zeros: few large fronts are
         faster.
     parts: parts of the work of a factorization, about, that threads do each on its own.
@@ -61,8 +61,8 @@ class Fronts:
 
     dofs (n,): degree of freedom at each place. column (fronts + 1,): first place of each front's
     columns P. rows, row_starts (fronts + 1,): places R of each. parent (fronts,): the front that
-    takes in what each leaves, -1 for none. contacts, contact_starts (fronts + 1,): contacts added
-    in each. begins (fronts + 1,): where the panel of each, (k + r) k entries, begins.
+    assembles the update of each, -1 for none. contacts, contact_starts (fronts + 1,): contacts
+    added in each. begins (fronts + 1,): where the panel of each, (k + r) k entries, begins.
     """
 
     dofs: np.ndarray
@@ -179,8 +179,8 @@ class Fronts:
 
     @cached_property
     def rows_within(self) -> np.ndarray:
-        """``rows``, with those of a part told from its first place on, and those beyond it after
-        its last, in the order of ``outside``."""
+        """``rows``, with those inside a part counted from its first place, and those beyond it
+        after its last, in the order of ``outside``."""
         if self.in_one_part:
             return self.rows
         within = self.rows.copy()

@@ -1,7 +1,7 @@
 """Factorizations by libraries: LAPACK for small stiffness matrices, SuperLU for the others.
 
-SuperLU serves where there is no order for ``multifrontal.py`` (pymetis is not installed), and where
-a matrix is not positive definite to rounding: it takes pivots of any sign.
+SuperLU is used where there is no order for ``multifrontal.py`` (pymetis is not installed), and
+where a matrix is not positive definite to rounding: it allows pivots of any sign.
 """
 
 import numpy as np

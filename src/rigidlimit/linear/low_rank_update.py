@@ -17,11 +17,11 @@ from .stiffness import by_imprecise_factor
 class Settings:
     """When contacts that change are taken into a factorization.
 
-    at_once: right sides that are solved together: more hardly gain.
-    most: changes up to which a factorization serves.
-    worth: the same as a part of the entries of its factor for each degree of freedom: from there on
-        a new one is cheaper, sooner in walls than in packings.
-    least: changes that it serves for in any case.
+    at_once: right-hand sides that are solved together: more hardly gain.
+    most: largest number of changes for which a factorization is kept.
+    worth: the same as a fraction of the entries of its factor for each degree of freedom: above
+        it a new one is cheaper, sooner in walls than in packings.
+    least: number of changes for which it is always kept.
     """
 
     at_once: int = 16

@@ -98,7 +98,7 @@ class MultifrontalFactor:
         return fronts.rows[fronts.row_starts[s] : fronts.row_starts[s + 1]]
 
     def _part(self, first, last, K):
-        """[(front, what it leaves to others), ...] of the fronts first ... last; None where they
+        """[(front, its update matrix), ...] of the fronts first ... last; None where they
         fail."""
         f = self.fronts
         local, stack = np.empty(len(f.dofs), np.int64), np.empty(f.most_waiting(first, last))
@@ -110,7 +110,8 @@ class MultifrontalFactor:
         return [(s, stack[a:b].copy()) for s, a, b in ends]
 
     def _front(self, s, waiting, local, K, threads):
-        """What a front above all parts leaves, or None; if large, by BLAS with all its threads."""
+        """Update matrix of a front above all parts, or None; if large, by BLAS with all its
+        threads."""
         fronts = self.fronts
         low, k = fronts.column[s], fronts.column[s + 1] - fronts.column[s]
         mine = self._rows_of(s)
@@ -164,7 +165,7 @@ class MultifrontalFactor:
         each(self._up, *pieces)
 
     def _down(self, part, outside, x):
-        """x = L^-1 x at the places of a part; what it leaves to those outside of it."""
+        """x = L^-1 x at the places of a part; its update of those outside."""
         low, high = self.fronts.places(*part)
         mine = np.zeros((len(x), high - low + len(outside)))
         mine[:, : high - low] = x[:, low:high]

@@ -15,7 +15,7 @@ from .protocol import Backend, LinearSystem
 from .stiffness import StiffnessSystem
 
 FULL = 0.5
-"""Part of the entries of B from which on it is a full matrix."""
+"""Fraction of nonzero entries of B above which it is stored dense."""
 
 
 class Network:
@@ -28,7 +28,7 @@ class Network:
     single_precision: whether large factors may be kept in it.
     backend: who answers ``system``.
 
-    What is kept is structure, found once; no solve leaves anything here.
+    Only structure is kept, found once; no solve changes it.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Network:
 
     @cached_property
     def pairs(self) -> PairNetwork:
-        """The structure for incomplete factorizations; ``serves`` tells whether it has one."""
+        """The structure for incomplete factorizations; ``serves``: whether there is one."""
         return PairNetwork(self.B, self.starts, self.mass)
 
     @cached_property

@@ -1,9 +1,9 @@
 """Conjugate gradients with a factor of nearly the same matrix as preconditioner.
 
 Factors that are kept in single precision (``multifrontal.py``) leave a part c of the error in the
-energy norm |e|_K in every step, c = 1e-5 to 1e-4. What is left is told without another step. Steps
-take sqrt(a r.z) each away from it, as legs of right angles (M. R. Hestenes, E. Stiefel, 1952): c is
-the ratio of two, and |x|_K the hypotenuse of all.
+energy norm |e|_K in every step, c = 1e-5 to 1e-4. The error is estimated without another step.
+Steps take sqrt(a r.z) each away from it, as legs of right angles (M. R. Hestenes, E. Stiefel,
+1952): c is the ratio of two, and |x|_K the hypotenuse of all.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ SETTINGS = Settings()
 
 @dataclass(frozen=True)
 class Solved:
-    """x (n,), products with K taken, and the error left over |x|_K, as told from the steps.
+    """x (n,), products with K, and the remaining error over |x|_K, estimated from the steps.
 
     The error is NaN where K or the preconditioner is not positive definite, and x as well where the
     preconditioner is singular.
@@ -77,7 +77,7 @@ def solve(
 
 
 def _left(taken) -> float:
-    """|e|_K after steps that took away so much each, if it goes on so."""
+    """|e|_K after steps that reduced it by so much each, if that continues."""
     if len(taken) < 2:
         return np.inf
     stays = min(taken[-1] / taken[-2], SETTINGS.slow)

@@ -1,4 +1,4 @@
-"""What the kernels ask of linear algebra: systems K = M + B^T D B + e I of one ``Network``.
+"""Interface of linear algebra for the kernels: systems K = M + B^T D B + e I of one ``Network``.
 
 B (m, n) are rows of contacts, D >= 0 their tangent stiffness (m,), M (n, n) the inertia or nothing,
 e I a small proximal term. ``Network.system`` makes one; whoever answers these two protocols can

@@ -43,7 +43,8 @@ class Settings:
     steps: steps that it may take: two and three are the rule; where it takes ten, as in networks
         that only the shift holds, motions of little energy stay open that contacts outside of the
         working set resist.
-    serves: if these leave so many times the error, a factor in double precision is made instead.
+    serves: if the error after these is more than so many times the target, a factor in double
+    precision is made instead.
     costly: part of the cost of a factorization above which conjugate gradients cost too much.
     loose: decades that a loose solve gains.
     """

@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 
 SHORT = 48
-"""Columns up to which those of a front are taken one by one on the way down, for one right side."""
+"""Largest number of columns of a front that are taken one by one on the way down, for one
+right-hand side."""
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, inline="always")

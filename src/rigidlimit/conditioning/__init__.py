@@ -1,11 +1,11 @@
-"""What the data of a step leave open, taken out of its balance or said.
+"""Detection and removal of equations of a step that its input precision cannot support.
 
-Motions that contacts hardly resist (singular values of B next to zero), last digits of places and
-loads, and coordinates that were rounded when they were written down. ``screening.py``: motions of
-one body that its contacts resist by next to nothing. ``one_body.py``, ``several_bodies.py``: the
-balance without such motions. ``idle_contacts.py``: contacts that could bear by them alone.
-``reduction.py``: step 2 on what is left. ``last_digits.py``: step 1 (``step_data.py``) to its last
-digit, and what that leaves open (``closed_contacts.py``, ``response.py``); ``exact_parts.py``,
-``dense_lcp.py``: where it is solved again. ``input_rounding.py``: what rounded coordinates leave
-open.
+Three causes: weakly constrained motions (singular values of B near zero), rounding of positions and
+loads, and coordinates that were rounded when they were written to a file. ``screening.py``: weakly
+constrained motions of one body. ``one_body.py``, ``several_bodies.py``: the balance without such
+motions. ``idle_contacts.py``: contacts that could carry force along such motions only.
+``reduction.py``: step 2 on the remaining equations. ``last_digits.py``: step 1 (``step_data.py``)
+solved to rounding, and the remaining force error (``closed_contacts.py``, ``response.py``);
+``exact_parts.py``, ``dense_lcp.py``: the parts that are solved again. ``input_rounding.py``: effect
+of rounded coordinates.
 """

@@ -1,4 +1,4 @@
-"""Closed contacts of a step: motions that they hardly resist, and what forces answer to there.
+"""Closed contacts of a step: weakly constrained motions, and how forces respond to errors there.
 
 The formulas are in ``last_digits.py``.
 """
@@ -55,8 +55,8 @@ def _along(VT, load):
 
 
 class Suspects(NamedTuple):
-    """Motions of one body each, (k,): which body; how far forces are open at most [N] by the
-    residual, and by this or last digits if S is above weak; which are below."""
+    """Weakly constrained motions, one body each, (k,): the body; bounds on the force error [N] due
+    to the residual, and due to this or rounding if S is above weak; which are below."""
 
     body: np.ndarray
     by_residual: np.ndarray
@@ -65,10 +65,10 @@ class Suspects(NamedTuple):
 
 
 class ClosedContacts:
-    """The closed contacts ``rows`` (r,) of a step, and what hangs together by them."""
+    """The closed contacts ``rows`` (r,) of a step, and the parts that they connect."""
 
     def __init__(self, step: StepData, rows: np.ndarray, limit: float):
-        """limit: S up to which motions of one body are looked for."""
+        """limit: largest S of the motions of one body that are examined."""
         self.step, self.rows = step, rows
         self.B = submatrix(step.B, rows=rows)
         self.weak = weak_motions(self.B, step.free, step.reach, limit)
@@ -105,13 +105,13 @@ class ClosedContacts:
         return self._balance[1]
 
     def suspects(self, classic: ContactDynamicsResult) -> "Suspects":
-        """Motions of one body that may leave forces open, by the formula above."""
+        """Motions of one body along which forces may be uncertain, by the formula above."""
         (bodies, S, VT), step, free, reach = self.weak, self.step, self.step.free, self.step.reach
         pushed = (transposed_product(self.B, classic.force[self.rows]) * free / reach).reshape(
             -1, 6
         )
         loads = (step.external_force * free / reach).reshape(-1, 6)
-        # what is left out of the balance later on need not be known
+        # motions that are excluded from the balance later need no accuracy
         loaded = np.maximum(_along(VT, pushed[bodies]), _along(VT, loads[bodies]))
         resisted = (TOLERANCES.weak < S) | (
             loaded > TOLERANCES.weak * np.abs(pushed).max(initial=0.0)
@@ -133,24 +133,24 @@ class ClosedContacts:
         )
 
     def may_be_open(
-        self, classic: ContactDynamicsResult, found: Suspects, told: float
+        self, classic: ContactDynamicsResult, found: Suspects, reported: float
     ) -> np.ndarray:
-        """How far forces on each body are open (N,) [N]: by the formula above up to ``told`` [N],
-        and looked at where that is more."""
-        more = found.in_all > told
+        """Force error of each body (N,) [N]: by the formula above if at most ``reported`` [N],
+        computed from the response otherwise."""
+        more = found.in_all > reported
         if more.any():
             worst = np.argsort(-found.in_all[more], kind="stable")
             return self.open(classic, found.body[more][worst])
         out = np.zeros(len(self.dofs))
-        slight = found.in_all <= TOLERANCES.nothing / WARNED * told
+        slight = found.in_all <= TOLERANCES.nothing / WARNED * reported
         np.maximum.at(out, found.body, np.where(slight, 0.0, found.in_all))
         return out
 
     def open(
         self, classic: ContactDynamicsResult, bodies: np.ndarray, *, weak: bool = False
     ) -> np.ndarray:
-        """How far forces on each body are open (N,) [N], around ``bodies``, the worst first. weak:
-        by motions of several bodies with S below weak as well."""
+        """Force error of each body (N,) [N], around ``bodies``, the worst first. weak:
+        including motions of several bodies with S below weak."""
         inside = self._around(bodies[: TOLERANCES.around // 60])
         seen = self._looked_at
         if seen is None or seen[0] is not classic or not np.array_equal(seen[1], inside):
@@ -160,12 +160,12 @@ class ClosedContacts:
     def _opened(
         self, classic: ContactDynamicsResult, inside: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """How far forces on each body are open (N,) [N] by the contacts and bodies ``inside`` (r +
+        """Force error of each body (N,) [N] due to the contacts and bodies ``inside`` (r +
         N,) bool: with and without motions with S below weak."""
         m, step = len(self.rows), self.step
         free = step.free & np.repeat(inside[m:], 6)
         chosen = np.flatnonzero(inside[:m] & (classic.force[self.rows] > 0))
-        if not len(chosen):  # nothing bears there
+        if not len(chosen):  # no contact is active there
             return np.zeros(len(self.dofs)), np.zeros(len(self.dofs))
         balance = submatrix(self.balance(classic)[0], rows=chosen)
         response = Response(step, balance, self.off(classic).of(chosen), free)
@@ -177,9 +177,9 @@ class ClosedContacts:
     def solved_again(
         self, classic: ContactDynamicsResult, bodies: np.ndarray, wedged: np.ndarray, enough: float
     ) -> ContactDynamicsResult:
-        """``classic`` with the forces of small parts around ``bodies`` to their last digits, where
-        more than ``enough`` [N] is open, and in any case around those that are ``wedged``: springs
-        are softer than these."""
+        """``classic`` with the forces of small parts around ``bodies`` solved to rounding, where
+        they are uncertain by more than ``enough`` [N], and always around those that are
+        ``wedged``: the springs of ``response.py`` are softer than these."""
         m, step = len(self.rows), self.step
         part_of = self.part_of
         parts = part_of.max() + 1
@@ -221,8 +221,8 @@ class ClosedContacts:
 
 @njit(cache=True)
 def _parts(indptr, indices, free, root):
-    """``root`` (r + N,), their own numbers, as numbers of what contacts and free bodies hang
-    together with."""
+    """``root`` (r + N,), initially their own numbers, replaced by the numbers of the connected
+    components of contacts and free bodies."""
     m = len(indptr) - 1
     for i in range(m):
         for e in range(indptr[i], indptr[i + 1]):

@@ -1,4 +1,4 @@
-"""Eq. 21 of a few contacts to its last digits, dense, for many systems of one size at once.
+"""Eq. 21 of a few contacts solved to rounding, dense, for many systems of one size at once.
 
 For each system, with N = dt B M^-1 B^T scaled to a diagonal of ones, N = G G^T:
 
@@ -8,9 +8,9 @@ by the least distance problem (``least_distance.py``) and from there by active s
 
     N_PP f_P = -p_P,  f_P >= 0,   w >= 0 elsewhere,
 
-with residuals in long double and corrections by the triangular factor of G_P^T, until what is left
-is rounding. Thousands of wedges are as many systems of two contacts: all that is done to them is
-done in arrays whose first axis is the system, g of them; r contacts, d degrees of freedom.
+with residuals in long double and corrections by the triangular factor of G_P^T, until only rounding
+remains. Thousands of wedges are as many systems of two contacts: all operations are on arrays whose
+first axis is the system, g of them; r contacts, d degrees of freedom.
 """
 
 from dataclasses import dataclass, fields

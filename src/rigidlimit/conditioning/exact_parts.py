@@ -1,4 +1,4 @@
-"""Parts of a step, each all that hangs together, solved to their last digits (``dense_lcp.py``)."""
+"""Connected parts of a step, solved to rounding (``dense_lcp.py``)."""
 
 from dataclasses import replace
 

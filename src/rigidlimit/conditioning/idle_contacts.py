@@ -1,23 +1,23 @@
-"""Forces that hang on tilts next to nothing, and contacts that can never bear.
+"""Contacts that carry force through negligible tilts only, and contacts that can never carry force.
 
 Rollers that touch side by side hold one another on their races. Where they lean by rounding only,
-so is what they press one another with, g of 1e-8 of the forces f on the races. But contacts do not
-pull: in an open row of rollers each g is a sum of tilts times f up to the row's end, and g >= 0
-asks f for what no elastic bodies know. It shows in the displacements u of the compatible forces,
-which are long levers then: with the rows B_ib of contact i and body b, a_b the reach,
+the forces g between them are 1e-8 of the forces f on the races. But contacts do not pull: in an
+open row of rollers each g is a sum of tilts times f up to the row's end, and g >= 0 imposes a
+condition on f that elastic bodies do not have. It shows in the displacements u of the compatible
+forces, which are then very large: with the rows B_ib of contact i and body b, a_b the reach,
 
-    |B_ib u_b| <= weak |a_b u_b|,   and yet   |B_ib u_b| > tells c,
+    |B_ib u_b| <= weak |a_b u_b|,   and yet   |B_ib u_b| > relevant c,
 
-c the largest overlap. Such bodies hang on tilts if these rows have a singular value up to weak,
-too, and F~ along u_b is no load. Motions y of them and of those around them are then asked for,
-|y_j a_j| <= 1, which close no contact by more than weak, on which F~ does no more work than that,
-and which open as many contacts as can be (a linear program, by HiGHS):
+c the largest overlap. Such bodies depend on tilts if these rows also have a singular value of at
+most weak, and F~ along u_b is no load. For them and those around them, a linear program (by HiGHS)
+finds motions y, |y_j a_j| <= 1, that close no contact by more than weak, on which F~ does no more
+work than that, and that open as many contacts as possible:
 
     max sum t   subject to   B y >= t - weak,   0 <= t <= opened,   F~ . y <= weak sum f.
 
-By Farkas' lemma no f >= 0 with B^T f = F~ has more than 2 weak sum f / t_i on contact i. What
-they open is left out of the balance if it bears no more than weak in the forces that made F~
-either; then motions that only these contacts resisted are left out, too (``one_body.py``).
+By Farkas' lemma no f >= 0 with B^T f = F~ has more than 2 weak sum f / t_i on contact i. Contacts
+opened this way are removed from the balance if they also carry no more than weak in the forces that
+made F~; then motions that only these contacts constrained are removed, too (``one_body.py``).
 """
 
 import numpy as np
@@ -31,11 +31,13 @@ from .tolerances import TOLERANCES
 def far_moved(
     B: sp.csr_array, displacement: np.ndarray, free: np.ndarray, reach: np.ndarray
 ) -> np.ndarray:
-    """Bodies (N,) bool with displacements so long that a part weak of them tells: motions of
-    several bodies that contacts hardly resist decide forces. B (m, 6 N), displacement (6 N,): of
+    """Bodies (N,) bool with displacements so large that a fraction weak of them matters: weakly
+    constrained motions of several bodies decide forces. B (m, 6 N), displacement (6 N,): of
     the compatible forces. free, reach (6 N,): see ``one_body.without_weak_motions``."""
     way = np.abs(displacement * finite_reach(reach) * free).reshape(-1, 6).max(axis=1)
-    return way * TOLERANCES.weak > TOLERANCES.tells * float((-(B @ displacement)).max(initial=0.0))
+    return way * TOLERANCES.weak > TOLERANCES.relevant * float(
+        (-(B @ displacement)).max(initial=0.0)
+    )
 
 
 def tilt_dependent(
@@ -46,14 +48,14 @@ def tilt_dependent(
     reach: np.ndarray,
     hardly: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Bodies (N,) bool whose forces hang on tilts. B (m, 6 N), load and displacement (6 N,): of the
-    compatible forces. free, reach (6 N,): see ``one_body.without_weak_motions``. hardly (N,): the
-    tilt of each body that counts for nothing, in place of weak."""
+    """Bodies (N,) bool whose forces depend on tilts. B (m, 6 N), load and displacement (6 N,): of
+    the compatible forces. free, reach (6 N,): see ``one_body.without_weak_motions``. hardly (N,):
+    largest negligible tilt of each body, in place of weak."""
     reach = finite_reach(reach)
     n = len(free) // 6
     hardly = np.full(n, TOLERANCES.weak) if hardly is None else hardly
     way = np.linalg.norm((displacement * reach).reshape(-1, 6), axis=1)
-    least = TOLERANCES.tells * float((-(B @ displacement)).max(initial=0.0))
+    least = TOLERANCES.relevant * float((-(B @ displacement)).max(initial=0.0))
     far = way * hardly > least
     out = np.zeros(n, bool)
     if not far.any():
@@ -63,10 +65,10 @@ def tilt_dependent(
     pair = np.flatnonzero(np.diff(row * n + body, prepend=-1))  # entries of one row and body
     moved = np.add.reduceat(B.data * displacement[B.indices], pair)
     slight = np.abs(moved) <= (hardly * way)[body[pair]]
-    tells = slight & (np.abs(moved) > least)
+    relevant = slight & (np.abs(moved) > least)
     dependent = np.zeros(n, bool)
-    dependent[body[pair[tells]]] = True
-    # a motion that these contacts do not resist at all is no lever
+    dependent[body[pair[relevant]]] = True
+    # a motion that these contacts do not resist at all has no effect
     slightly = np.repeat(slight, np.diff(np.append(pair, len(row))))
     near = sp.csr_array((np.where(slightly, B.data, 0.0), B.indices, B.indptr), shape=B.shape)
     bodies, S, _ = weak_motions(near, free, reach, hardly.max())
@@ -79,8 +81,8 @@ def tilt_dependent(
 def never_bearing(
     B: sp.csr_array, force: np.ndarray, dependent: np.ndarray, free: np.ndarray, reach: np.ndarray
 ) -> np.ndarray:
-    """Contacts (m,) bool that cannot bear, around bodies that hang on tilts (N,). force (m,) [N]:
-    forces that made F~."""
+    """Contacts (m,) bool that cannot carry force, around bodies that depend on tilts (N,). force
+    (m,) [N]: forces that made F~."""
     out = np.zeros(len(force), bool)
     reach = finite_reach(reach)
     resting = force <= TOLERANCES.weak * force.max(initial=0.0)

@@ -1,19 +1,18 @@
-"""Forces of a step whose coordinates were rounded when they were written down: what hangs on that.
+"""Forces of a step that depend on the rounding of written coordinates.
 
-Where places have k digits (``bodies/written.py``), gaps are known to a few of the last digits h,
-and directions between centres to h over a body's radius a. Gaps as small as that may be none, and
-tilts as small may be none. Beside the forces that take both at their word, step 2 is solved for the
-same load once more
+Where positions have k digits (``bodies/written.py``), gaps are known to a few units h of the last
+digit, and directions between centres to h over a body's radius a. Gaps and tilts of that size may
+be zero. Besides the forces that treat both as real, step 2 is solved for the same load once more
 
     with contacts that are open by at most 4 h,
     without motions that a body's contacts resist by at most 2 h / a (``one_body.py``),
 
-and what changes is told; neither answer is called the right one. Where u, the displacement of the
-compatible forces, closes none of these contacts and there are no such motions, the forces obey all
-conditions of that problem as well, and it is not solved.
+and the difference is reported; neither solution is called the right one. Where u, the displacement
+of the compatible forces, closes none of these contacts and there are no such motions, the forces
+satisfy all conditions of that problem as well, and it is not solved.
 
-In open rows of bodies side by side tilts tell by inequalities, which no singular value shows; their
-displacements do, in either answer (``idle_contacts.py``, with 2 h / a in place of ``weak``).
+In open rows of bodies side by side tilts act through inequalities, which no singular value shows;
+their displacements do, in either solution (``idle_contacts.py``, 2 h / a in place of ``weak``).
 """
 
 from collections.abc import Callable
@@ -34,9 +33,9 @@ from .tolerances import TOLERANCES
 
 
 class InputRounding(NamedTuple):
-    """change (n,) [N]: of the forces on each body, without what rounded coordinates do not tell.
-    dependent (n,) bool: bodies whose forces hang on such tilts, and by how much is not known. digit
-    [m]: last one of the coordinates."""
+    """change (n,) [N]: of the forces on each body, without what rounded coordinates do not
+    determine. dependent (n,) bool: bodies whose forces depend on such tilts by an unknown amount.
+    digit [m]: unit of the last digit of the coordinates."""
 
     change: np.ndarray
     dependent: np.ndarray
@@ -62,11 +61,11 @@ def input_rounding_change(
     balance: Balance,
     solve: Callable[[np.ndarray, Balance], CompatibleForces],
 ) -> InputRounding | None:
-    """``InputRounding`` of a step's compatible forces, None where all bodies have moved on from
-    their written places.
+    """``InputRounding`` of a step's compatible forces, None where all bodies have moved away from
+    their written positions.
 
     state: at the end of the step. answer (m,) [N], displacement (6 n,): compatible forces and
-    displacement of ``balance``, (B, load) that was asked. solve(rows (k,), balance): compatible
+    displacement of ``balance``, (B, load). solve(rows (k,), balance): compatible
     forces of other contacts.
     """
     contacts, gap, B, closed, force = closing
@@ -84,9 +83,9 @@ def input_rounding_change(
     dependent = tilt_dependent(*balance, displacement, free, reach, limit)
     near = ~closed & (gap <= TOLERANCES.gap * digit) & here[contacts.body].all(axis=1)
     overlap = -(B @ displacement)
-    idle = overlap[near | (closed & (forces == 0.0))]  # those left out of the balance, too
+    idle = overlap[near | (closed & (forces == 0.0))]  # also those excluded from the balance
     pressed = near.any() and bool(
-        (idle > TOLERANCES.tells * overlap[forces > 0.0].max(initial=0.0)).any()
+        (idle > TOLERANCES.relevant * overlap[forces > 0.0].max(initial=0.0)).any()
     )
     rows = np.flatnonzero(closed | near if pressed else closed)
     B = submatrix(B, rows=rows)

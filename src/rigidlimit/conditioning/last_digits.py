@@ -1,17 +1,16 @@
-"""Step 1 to its last digit where contacts hardly resist a motion, and what that digit leaves open.
+"""Refine step 1 along weakly constrained motions; bound the remaining force error.
 
 N = dt B M^-1 B^T resists forces along a motion of singular value S (``screening.py``) by S^2 only.
-Where slacks w are off by d [m/s], forces along the motion of one body are open by up to
+Where slacks w are off by d [m/s], forces along the motion of one body are uncertain by up to
 
     U^T d m / (dt S^2),      U = B V / S, of its contacts,
 
 m the mass of the motion: by a tenth at S = 1e-5 and a tolerance of 1e-10. Mostly other bodies give
-way and nothing depends on it. Whether it does is asked of all contacts that hang together there:
-how much forces answer to their residual (``response.py``), B without the motions that the balance
-of the step leaves out. Where that is too much, small parts are solved again, the same way for all
-solvers (``exact_parts.py``), until what is left is rounding. Then the answer to what is wrong, and
-to last digits of B v_free and of gaps with signs drawn at random, is how far forces are open all
-the same.
+way and the forces are certain after all. Whether they are is computed for all connected contacts
+there: the response of the forces to the residual (``response.py``), B without the motions that the
+balance of the step excludes. Where that is too much, small parts are solved again, the same way for
+all solvers (``exact_parts.py``), until only rounding remains. The response to the remaining
+residual, and to rounding of B v_free and of gaps with random signs, then bounds the force error.
 """
 
 from dataclasses import dataclass, replace
@@ -28,8 +27,8 @@ from .tolerances import TOLERANCES
 
 @dataclass(frozen=True)
 class RefinedStep:
-    """data, classic: step 1, refined where need be. open (N,) [N]: how far forces on each body are
-    open all the same, or 0. around: the closed contacts that were looked at."""
+    """data, classic: step 1, refined where necessary. open (N,) [N]: remaining force error of each
+    body, or 0. around: the closed contacts that were examined."""
 
     data: StepData
     classic: ContactDynamicsResult
@@ -37,15 +36,15 @@ class RefinedStep:
     around: ClosedContacts | None = None
 
     def balance(self, rows: np.ndarray) -> Balance | None:
-        """``reduced_balance`` of the closed contacts ``rows`` (r,), if these were looked at."""
+        """``reduced_balance`` of the closed contacts ``rows`` (r,), if these were examined."""
         if self.around is None or not np.array_equal(rows, self.around.rows):
             return None
         return self.around.balance(self.classic)
 
     def opened(self, rows: np.ndarray, bodies: np.ndarray) -> np.ndarray:
-        """How far last digits leave forces on each body open (N,) [N], around ``bodies`` (k,) that
-        motions of several bodies which contacts hardly resist move far: where these do not, forces
-        are those that they would be without the balance along them. rows (r,): closed contacts."""
+        """Force error of each body due to rounding (N,) [N], around ``bodies`` (k,) that weakly
+        constrained motions of several bodies move far: elsewhere forces are the same as without
+        the balance along such motions. rows (r,): closed contacts."""
         around = self.around
         if around is None or not np.array_equal(rows, around.rows):
             around = ClosedContacts(self.data, rows, TOLERANCES.weak)
@@ -53,8 +52,8 @@ class RefinedStep:
 
 
 def refined(step: StepData, classic: ContactDynamicsResult, closed: np.ndarray) -> RefinedStep:
-    """Step 1 (``classic``, its answer by any solver) to its last digits. closed (m,) bool: contacts
-    at the end of the step."""
+    """Step 1 (``classic``, its solution by any solver) refined to rounding. closed (m,) bool:
+    contacts at the end of the step."""
     known = RefinedStep(step, classic, np.zeros(len(step.free) // 6))
     rows = np.flatnonzero(closed)
     if classic.status is Status.JAMMED or not classic.force[rows].any():
@@ -65,7 +64,7 @@ def refined(step: StepData, classic: ContactDynamicsResult, closed: np.ndarray) 
     if not len(found.body):
         return known
     largest = classic.force.max()
-    # a solver that stopped short gets there where such motions are all that kept it from it
+    # a solver that stopped early converges here if such motions were the only obstacle
     enough = (
         (TOLERANCES.converged if classic.converged else TOLERANCES.stalled)
         * classic.tolerance

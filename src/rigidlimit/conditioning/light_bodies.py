@@ -1,13 +1,13 @@
-"""Forces on bodies far lighter than others, which step 2 balances to a part of the largest load.
+"""Forces on bodies far lighter than others, which step 2 balances to part of the largest load only.
 
-Forces B^T f = F~ are solved to a tolerance over the largest load of all, and to last digits of
-the largest force. Beside 1e12 kg that is more than a kilogramme weighs. Bodies L that are off by a
-part of their own load are balanced again by themselves, with the places u of all others held: for
-the rows of their contacts and their own columns, from where they are,
+Forces B^T f = F~ are solved to a tolerance over the largest load of all, and to rounding of the
+largest force. Beside 1e12 kg that is more than a kilogramme weighs. Bodies L that are off by a
+fraction of their own load are balanced again by themselves, with the displacements u of all others
+held: for the rows of their contacts and their own columns, from where they are,
 
     B_L^T f = F~_L,     f_i = k_i max(0, -(B_L du)_i - g_i)^(p-1),     g = B u,
 
-the smallest of them in turn: what is off then is a part of the largest load among L.
+the smallest of them in turn: the error then is a fraction of the largest load among L.
 """
 
 from dataclasses import replace

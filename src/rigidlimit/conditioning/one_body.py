@@ -1,32 +1,32 @@
-"""Motions along which a body's contacts hardly push: what is left out of the balance of a step.
+"""Weakly constrained motions of single bodies, excluded from the balance of a step.
 
 A roller between two races is pressed from both sides. If its normals are not quite opposite, by
-coordinates rounded to ten digits or by the drift of some steps, B^T f = F~ asks each roller for
+coordinates rounded to ten digits or by the drift of some steps, B^T f = F~ demands of each roller
 
     tilt f_i = m a
 
-along the races, and thus for the f of whichever solver made F~. Step 1 does not know it: its gaps
-feel a force along a motion of singular value S of B by S^2 only (N = dt B M^-1 B^T), which is lost
-in the last digits of its data where S is below 1e-7. With the columns of one body divided by its
+along the races, and thus the f of whichever solver made F~. Step 1 does not determine it: a force
+along a motion of singular value S of B changes its gaps by S^2 only (N = dt B M^-1 B^T), which is
+below the rounding of its data where S is below 1e-7. With the columns of one body divided by its
 reach a_j, 1 for displacements and its radius for turns, the rows of its closed contacts are
 
-    B_j / a_j = U S V^T,   motions V with zero < S <= weak are left out of the balance,
+    B_j / a_j = U S V^T,   motions V with zero < S <= weak are excluded from the balance,
 
 which holds in these directions to weak of the forces instead of the solver's tolerance. A motion
-under a load above weak of the largest one that is left stays: a body driven into a wedge, however
-slender, is held by forces that are no matter of rounding. What is left is B (I - V V^T), in columns
-over reach, and the forces' load on it.
+under a load above weak of the largest one is kept: a body driven into a wedge, however slender, is
+held by forces that do not come from rounding. What remains is B (I - V V^T), in columns over reach,
+and the forces' load on it.
 
-One column goes with each motion that is not resisted then, V or S <= zero: the others tell all
-that is asked, and of the motions' own directions nothing but rounding may be left, which would be
-divided by its own size. Small entries of other columns stay: without them what several bodies
-together do not resist becomes what they hardly resist, and forces have to obey that. A column goes
-also where a motion with S <= zero is along a column of small entries, as of all blocks of a
-stack on a floor that leans by 1e-5: divided by their size, the last digits of normals are 1e-11.
-Columns of nothing but rounding over reach, as of the spin of a cylinder on a face, go in any case:
-in millimetres they are as large as arms of small bodies in metres.
+One column is removed with each motion that is not resisted then, V or S <= zero: the others hold
+all the information, and the motions' own directions may contain nothing but rounding, which would
+be divided by its own size. Small entries of other columns stay: without them motions that several
+bodies together do not resist would become weakly constrained, and forces would have to balance
+them. A column is also removed where a motion with S <= zero is along a column of small entries, as
+of all blocks of a stack on a floor that leans by 1e-5: divided by their size, the rounding of
+normals is 1e-11. Columns of nothing but rounding over reach, as of the spin of a cylinder on a
+face, are always removed: in millimetres they are as large as arms of small bodies in metres.
 
-S and V: see ``screening.py``. Motions above the limit are kept, and step 1 is made to know them
+S and V: see ``screening.py``. Motions above the limit are kept, and step 1 is refined along them
 (``last_digits.py``).
 """
 
@@ -52,13 +52,12 @@ def reduced_balance(
     slight: WeakMotions | None = None,
     apart: Balance | None = None,
 ) -> Balance:
-    """(B, load) that step 2 is asked for, of the closed contacts of ``bodies``.
+    """(B, load) of step 2, of the closed contacts of ``bodies``.
 
     B (m, 6 N): their rows. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. resting (m,) bool:
-    contacts left out (``idle_contacts.py``), whose rows become empty. several_bodies: how motions
-    of all bodies together are left out (``several_bodies.py``), if they are. slight:
-    ``weak_motions`` of B, up to weak or more, if known. apart: the same with several_bodies="", if
-    known."""
+    contacts left out (``idle_contacts.py``), whose rows become empty. several_bodies: how
+    collective motions are excluded (``several_bodies.py``), if they are. slight: ``weak_motions``
+    of B, up to weak or more, if known. apart: the same with several_bodies="", if known."""
     if resting is not None and resting.any():
         B = sp.csr_array(sp.diags_array(np.where(resting, 0.0, 1.0)) @ B)
         B.eliminate_zeros()
@@ -77,7 +76,7 @@ def reduced_balance(
 
 
 def _without_rounding(bodies: Bodies, B: sp.csr_array, load):
-    """(B, load) without the columns whose entries over reach are all rounding: the very ones given
+    """(B, load) without the columns whose entries over reach are all rounding: unchanged
     if there is none."""
     largest = largest_entries(B)
     rounding = (largest > 0.0) & (largest <= ROUNDING * bodies.turning_arm.ravel())
@@ -118,12 +117,13 @@ def without_weak_motions(
     hardly: np.ndarray | None = None,
     other_load: np.ndarray | None = None,
 ) -> Balance:
-    """(B, load) without the motions that closed contacts hardly resist: those given if all stay.
+    """(B, load) without weakly constrained motions of the closed contacts; unchanged if all stay.
 
     B (m, 6 N): rows of the closed contacts. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N].
-    free (6 N,) bool. reach (6 N,): way of a body's farthest point per unit of each velocity, or 0.
-    slight: ``weak_motions`` of B, if known. hardly (N,): limit of each body in place of weak.
-    other_load (6 N,): another one against which motions stay.
+    free (6 N,) bool. reach (6 N,): displacement of a body's farthest point per unit of each
+    velocity, or 0. slight: ``weak_motions`` of B, if known. hardly (N,): limit of each body in
+    place of weak.
+    other_load (6 N,): another load under which motions are kept.
     """
     reach = finite_reach(reach)
     hardly = np.full(len(free) // 6, TOLERANCES.weak) if hardly is None else hardly

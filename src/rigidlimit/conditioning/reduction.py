@@ -1,9 +1,9 @@
-"""What step 2 is asked for: the balance of the closed contacts, less what tells nothing of it.
+"""Equilibrium equations of step 2 on the closed contacts, without uninformative ones.
 
-First without motions that contacts of one body hardly resist (``one_body.py``). Asked again, for
-less, where tilts next to nothing decide forces all the same, or stop the solver short: without
-contacts that can never bear (``idle_contacts.py``), and without motions of all bodies together
-(``several_bodies.py``).
+First without weakly constrained motions of single bodies (``one_body.py``). Where negligible tilts
+still decide forces, or stop the solver early, it is solved again with fewer equations: without
+contacts that can never carry force (``idle_contacts.py``), and without collective motions of
+several bodies (``several_bodies.py``).
 """
 
 from collections.abc import Callable
@@ -23,14 +23,14 @@ from .tolerances import TOLERANCES
 
 
 class Reduced(NamedTuple):
-    """Step 2 of a step, less what tells nothing. m closed contacts, N bodies.
+    """Step 2 without uninformative equations. m closed contacts, N bodies.
 
-    forces: of the contacts (m,). balance: (B (m, 6 N), load (6 N,)) that these were asked for, with
-    empty rows for contacts left out, resting (m,) bool. several_bodies: how motions of all bodies
-    together were left out, "" if not at all. tilt_dependent (N,) bool: bodies whose forces depend
-    on slight tilts all the same. far (N,) bool: bodies with displacements so long that motions of
-    several bodies which contacts hardly resist decide forces. settled: whether the whole balance is
-    known to have no other forces, though it was not solved to the end."""
+    forces: of the contacts (m,). balance: (B (m, 6 N), load (6 N,)) that these satisfy, with
+    empty rows for contacts left out, resting (m,) bool. several_bodies: how collective motions
+    were excluded, "" if not at all. tilt_dependent (N,) bool: bodies whose forces still depend
+    on slight tilts. far (N,) bool: bodies with displacements so large that weakly constrained
+    collective motions decide forces. settled: whether the full balance is known to have no other
+    forces, though it was not solved to tolerance."""
 
     forces: CompatibleForces
     balance: tuple
@@ -42,7 +42,7 @@ class Reduced(NamedTuple):
 
 
 def balanced(balance: Balance, forces: CompatibleForces) -> Balance:
-    """``balance`` as ``forces`` hold it: with another load along motions that they leave out."""
+    """``balance`` as satisfied by ``forces``: with another load along motions that they exclude."""
     return balance if forces.load is None else (balance[0], forces.load)
 
 
@@ -70,8 +70,8 @@ def reduced_forces(
 
 
 def _without_idle(solve, bodies, B, load, force, balance, of) -> Reduced:
-    """The answer once contacts are left out that can never bear around bodies that hang on tilts,
-    as long as that asks for less and converges."""
+    """The solution without contacts that can never carry force around bodies that depend on tilts,
+    as long as that removes equations and converges."""
     resting = np.zeros(len(force), bool)
     asked = reduced_balance(bodies, B, load, force) if balance is None else balance
     forces = solve(asked)
@@ -92,7 +92,7 @@ def _without_idle(solve, bodies, B, load, force, balance, of) -> Reduced:
 
 
 def _holding_together(solve, bodies, B, load, force, whole_answer) -> Reduced | None:
-    """The answer where motions of all bodies together are held, if that converges."""
+    """The solution with collective motions held, if that converges."""
     resting = never_bearing_together(bodies, B, force)
     held = reduced_balance(bodies, B, load, force, resting, several_bodies=HELD)
     if held[0] is B:
@@ -116,8 +116,8 @@ def _settled(whole, less) -> bool:
 
 
 def _taking_together(solve, bodies, B, load, force, found, of) -> Reduced | None:
-    """The answer where motions of all bodies together are taken out of the balance, if that asks
-    for less than ``found`` and converges; else None."""
+    """The solution with collective motions removed from the balance, if that has fewer equations
+    than ``found`` and converges; else None."""
     less = reduced_balance(
         bodies, B, load, force, found.resting, several_bodies=TAKEN, apart=found.balance
     )

@@ -1,13 +1,13 @@
-"""What changes of slacks make of the forces of contacts, with stiff springs in their place.
+"""Response of contact forces to changes of their slacks, with stiff springs for contacts.
 
-Changes d (k,) [m/s] of the slacks w of contacts that bear make, by eq. 21,
+Changes d (k,) [m/s] of the slacks w of active contacts cause, by eq. 21,
 
-    (M/dt + B^T D B) x = -B^T D d,   g = -D (d + B x),      forces g that answer to d,
+    (M/dt + B^T D B) x = -B^T D d,   g = -D (d + B x),      forces g in response to d,
     (M/dt + B^T D B) y = B^T g,      h = D B y,             the least forces of the same load,
 
-with D_i = 1 / (weak^2 N_ii): motions with S above weak answer as contacts would, others less and
-less. h leaves out what forces of contacts beside one another do among themselves, B^T g = 0. Made
-again, from h in place of g, it leaves out motions with S below weak, too.
+with D_i = 1 / (weak^2 N_ii): motions with S above weak respond as contacts would, others less and
+less. h excludes forces that contacts beside one another exert on each other only, B^T g = 0.
+Applied again, to h in place of g, it excludes motions with S below weak, too.
 """
 
 from typing import NamedTuple
@@ -22,8 +22,8 @@ from .tolerances import TOLERANCES
 
 
 class Off(NamedTuple):
-    """What contacts are known to, (k,) each. force [N] and wrong [m/s]: of step 1, and which slack
-    is left. digits [m/s]: what last digits of data make of the slack. diagonal: of N."""
+    """Errors of contacts, (k,) each. force [N]: of step 1; wrong [m/s]: its remaining slack.
+    digits [m/s]: error of the slack by rounding of the data. diagonal: of N."""
 
     force: np.ndarray
     wrong: np.ndarray
@@ -39,7 +39,7 @@ class Response:
     """What changes of slacks make of the forces of some contacts, by stiff springs."""
 
     def __init__(self, step: StepData, balance: sp.csr_array, off: Off, free):
-        """balance (k, 6 N): rows of the contacts, without what the balance of the step leaves out.
+        """balance (k, 6 N): rows of the contacts, without motions that the balance excludes.
         free (6 N,) bool: degrees of freedom that are not held."""
         touched = np.zeros(len(free), bool)
         touched[balance.indices] = True
@@ -49,7 +49,7 @@ class Response:
         mass = submatrix(step.M, rows=dofs, columns=dofs, scale=per_reach)
         mass.data *= np.repeat(per_reach, np.diff(mass.indptr)) / step.dt
         blocks = kept_starts(np.arange(0, len(free) + 1, 6), dofs)
-        # the springs are stiffer than single precision tells
+        # the springs are too stiff for single precision
         network = Network(B, mass=mass, blocks=blocks, single_precision=False)
         self.off, self.network, self.D = off, network, 1 / (TOLERANCES.weak**2 * off.diagonal)
         self.system = network.system(self.D, 0.0)
@@ -59,19 +59,19 @@ class Response:
         return np.abs(self._least(self.off.wrong[:, None], 1)[0][:, 0])
 
     def to_last_digits(self) -> list[np.ndarray]:
-        """The largest |h| (k,) [N] for what is wrong, and for last digits of the data: with motions
-        with S below weak, and without them."""
+        """The largest |h| (k,) [N] for the remaining slack, and for rounding of the data: with
+        motions with S below weak, and without them."""
         wrong, digits = self.off.wrong, self.off.digits
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(digits), TOLERANCES.samples))
         changes = np.column_stack([wrong, signs * digits[:, None]])
-        # each round leaves less of such motions, (S / weak)^2
+        # each round reduces such motions by (S / weak)^2
         return [
             np.max([_bounded(h, self.off.force) for h in found.T], axis=0)
             for found in self._least(changes, 2)
         ]
 
     def _least(self, changes: np.ndarray, rounds: int) -> list[np.ndarray]:
-        """h (k, c) for changes (k, c): after each time that it is taken for g and made again."""
+        """h (k, c) for changes (k, c): after each time that it replaces g and is computed again."""
         B, D, stats = self.network.B, self.D[:, None], LinearStats()
 
         def moved(push: np.ndarray) -> np.ndarray:

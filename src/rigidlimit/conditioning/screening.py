@@ -1,18 +1,18 @@
-"""How much a body's contacts resist of each of its motions: singular values of its rows of B.
+"""How strongly a body's contacts resist each of its motions: singular values of its rows of B.
 
 With the columns of one body divided by its reach a_j, 1 for displacements and its radius for turns,
 
     B_j / a_j = U S V^T,
 
-S says how fast a motion in V opens or closes contacts, over its own speed. S and V come from the
-triangular factor R of the body's rows, made row by row by Givens rotations: exact to the last digit
+S is the rate at which a motion in V opens or closes contacts, over its own speed. S and V come from
+the triangular factor R of the body's rows, built row by row by Givens rotations: exact to rounding
 of the largest S, where eigenvalues of B^T B would end at 1e-8. With k columns
 
     |det R| = S_1 ... S_k <= S_k (|R|_F / (k - 1)^1/2)^(k-1)
 
-tells nearly all bodies that have no small S without more ado, and most of them before all of their
-rows are in: more rows on the same columns make no S smaller. Where some motions are not resisted at
-all, columns in order of what is left of them tell the rank r, and of the S above 0
+identifies nearly all bodies that have no small S, most of them before all of their rows are
+processed: more rows on the same columns make no S smaller. Where some motions are not resisted at
+all, pivoted columns give the rank r, and of the S above 0
 
     S_r >= 1 / |T^-1|_F,      T the triangular factor of the first r.
 """
@@ -133,8 +133,8 @@ def _doubtful(R, limit):
 @njit(cache=True)
 def _resisted_or_free(R, rows, limit, A, T):
     """Whether a body of so many ``rows`` has no S above 0 and up to ``limit``, by the columns of R
-    (6, 6) in order of what is left of them. Not of a body with a column of faint entries, which
-    ``one_body.py`` asks for. A, T (6, 6): work space."""
+    (6, 6) by pivoting. Not of a body with a column of faint entries, which
+    ``one_body.py`` needs. A, T (6, 6): work space."""
     left = np.zeros(6)
     for j in range(6):
         for i in range(6):

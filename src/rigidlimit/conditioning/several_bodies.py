@@ -1,4 +1,4 @@
-"""What closed contacts hardly resist of several bodies: motions, and contacts that cannot bear.
+"""Weakly constrained collective motions of several bodies, and contacts that cannot carry force.
 
 Bricks in a wall that lean on one another by some 1e-4 have motions that none of them has alone, and
 that all contacts together resist by 1e-7 to 1e-12: products of tilts. With columns over reach (see
@@ -6,17 +6,17 @@ that all contacts together resist by 1e-7 to 1e-12: products of tilts. With colu
 
     B / a = U S V^T,
 
-balance along V with S <= weak is next to nothing in any case. Asked for all the same, it leaves
-forces to such tilts, and displacements of 1e6 to 1e15 overlaps, which no solver ends with. Two
-steps make a problem as well posed as any of it; in turn, as each may make more of the other:
+the balance along V with S <= weak is negligible. If it were imposed, forces would depend on such
+tilts, with displacements of 1e6 to 1e15 overlaps, at which no solver converges. Two steps make the
+problem well posed; they alternate, as each may create more work for the other:
 
 1. Motions. As many degrees of freedom are held (``HELD``) as there are motions with S <= weak
    without a load of their own: those by which these motions differ most (V^T with column pivoting).
-   B keeps its other columns as they are, and no motion of what is left is resisted as little.
-   (Taking V itself out of B, as for one body, leaves columns of 1e-7, which are divided by their
+   B keeps its other columns, and no remaining motion is resisted as little.
+   (Removing V itself from B, as for one body, leaves columns of 1e-7, which are divided by their
    own size.)
-2. Contacts that cannot bear. Forces that balance are f = f0 + Z y, Z orthonormal with B^T Z = 0. If
-   g >= 0 on contacts R that have no force in f0 and none elsewhere, and Z_R^T g = e, then
+2. Contacts that cannot carry force. Forces that balance are f = f0 + Z y, Z orthonormal with
+   B^T Z = 0. If g >= 0 on contacts R that have no force in f0 and none elsewhere, and Z_R^T g = e,
 
        g . f_R = g . f0_R + e . y,   so that   f_i <= (g . f0_R + |e| |y|) / g_i :
 
@@ -24,14 +24,13 @@ steps make a problem as well posed as any of it; in turn, as each may make more 
 
        min |Z_R^T g|^2 + (1 - sum g)^2,   g >= 0,
 
-   again and again without those found before.
+   repeatedly, without those found before.
 
-Where step 2 converges all the same, but displacements are so long that only such motions can ask
-for them (``idle_contacts.far_moved``), the motions are taken out of B as for one body (``TAKEN``),
-part by part of all that hangs together, with a column for each of V and S <= zero; what depends on
-tilts still shows then. In networks too large for that the solver leaves out those that it
-meets, by their loads (``unresolved``); of others it is told how far last digits leave forces open
-(``last_digits.py``).
+Where step 2 converges, but with displacements so large that only such motions can cause them
+(``idle_contacts.far_moved``), the motions are removed from B as for one body (``TAKEN``), one
+connected part at a time, with a column for each of V and S <= zero; dependence on tilts still shows
+then. In networks too large for that the solver excludes those that it meets, by their loads
+(``unresolved``); for others the force error due to rounding is reported (``last_digits.py``).
 """
 
 import numpy as np
@@ -48,8 +47,8 @@ from .step_data import Balance
 from .tolerances import TOLERANCES
 
 TAKEN, HELD, NONE = "taken", "held", "none"
-"""How motions of all bodies together are left out, NONE where contacts that cannot bear turned out
-to be enough; "" where that was not asked."""
+"""How collective motions are excluded, NONE where removing contacts that cannot carry force was
+enough; "" where none were looked for."""
 
 
 def without_motions_together(
@@ -60,10 +59,10 @@ def without_motions_together(
     how: str,
     apart: Balance | None = None,
 ) -> Balance:
-    """(B, load) without motions of all ``bodies`` that closed contacts hardly resist; those given
-    if there are none. B (m, 6 N), load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. how:
-    TAKEN, HELD or NONE. apart: (B, load) without such motions of one body, which stay where nothing
-    is TAKEN; those given if None."""
+    """(B, load) without weakly constrained collective motions of ``bodies``; unchanged if there
+    are none. B (m, 6 N), load (6 N,): F~ = B^T force [N, N m]. force (m,) [N]. how: TAKEN, HELD or
+    NONE. apart: (B, load) without such motions of one body, returned where nothing is TAKEN; by
+    default (B, load)."""
     if how == NONE:
         return B, load
     if how == HELD:
@@ -72,8 +71,8 @@ def without_motions_together(
 
 
 def unresolved(bodies: Bodies, B: sp.csr_array) -> float:
-    """S up to which the solver of step 2 is to leave motions out of the balance by itself: 0 where
-    they are looked for here, in closed contacts B (m, 6 N)."""
+    """Largest S of the motions that the solver of step 2 excludes from the balance by itself: 0
+    where they are looked for here, in closed contacts B (m, 6 N)."""
     touched = np.zeros(B.shape[1], bool)
     touched[B.indices] = True
     columns = np.count_nonzero(touched & bodies.free.ravel())
@@ -112,7 +111,7 @@ def _taken(bodies, B, load, force, apart):
 
 
 def _parts(B, free):
-    """(rows (r,), free columns (c,) of B with entries) of all that hangs together, in turn."""
+    """(rows (r,), free columns (c,) of B with entries) of each connected part in turn."""
     m, n = B.shape
     row = np.repeat(np.arange(m), np.diff(B.indptr))
     here = free[B.indices]
@@ -152,8 +151,8 @@ def _with_held(bodies, B, load, force):
 
 
 def never_bearing_together(bodies: Bodies, B: sp.csr_array, force: np.ndarray) -> np.ndarray:
-    """Contacts (m,) bool that cannot bear once such motions are held. force (m,) [N]: forces that
-    made F~."""
+    """Contacts (m,) bool that cannot carry force once such motions are held. force (m,) [N]: forces
+    that made F~."""
     out = np.zeros(B.shape[0], bool)
     found = _over_reach(bodies, B, TOLERANCES.most_entries)
     if found is None or not force.any() or B.shape[0] ** 2 > TOLERANCES.most_pairs:
@@ -202,7 +201,8 @@ def _held(dense, load):
 
 
 def cannot_bear(dense: np.ndarray, resting: np.ndarray) -> np.ndarray:
-    """Which of the ``resting`` contacts (m,) bool of B over reach (m, c) cannot bear, (m,) bool."""
+    """Which of the ``resting`` contacts (m,) bool of B over reach (m, c) cannot carry force, (m,)
+    bool."""
     out = np.zeros(len(resting), bool)
     m, c = dense.shape
     U, S, _ = svd(dense, full_matrices=c < m)

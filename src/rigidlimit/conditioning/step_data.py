@@ -1,4 +1,4 @@
-"""Data of contact dynamics of one step, eqs 16-22, as it was asked for."""
+"""Data of contact dynamics of one step, eqs 16-22."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ from ..dynamics.reduced import Reduced
 from .screening import finite_reach
 
 Balance = tuple[sp.csr_array, np.ndarray]
-"""What step 2 is asked for: (B (m, 6 N), load (6 N,) [N, N m])."""
+"""Equilibrium equations of step 2: (B (m, 6 N), load (6 N,) [N, N m])."""
 
 
 @dataclass(frozen=True)
 class StepData:
     """Data of step 1. M (6 N, 6 N). B (m, 6 N). bias (m,) [m/s]. velocity, external_force (6 N,).
-    dt [s]. blur (m,) [m/s]: last digit of bias."""
+    dt [s]. blur (m,) [m/s]: rounding of bias."""
 
     M: sp.csr_array
     B: sp.csr_array

@@ -1,4 +1,4 @@
-"""Checks of the input of step 1, and the least normal velocity of each contact (eq. 16)."""
+"""Validated input of step 1, and the least normal velocity of each contact (eq. 16)."""
 
 from dataclasses import dataclass, replace
 

@@ -44,7 +44,7 @@ class Settings:
         that only the shift holds, motions of little energy stay open that contacts outside of the
         working set resist.
     serves: if the error after these is more than so many times the target, a factor in double
-    precision is made instead.
+        precision is made instead.
     costly: part of the cost of a factorization above which conjugate gradients cost too much.
     loose: decades that a loose solve gains.
     """

@@ -30,7 +30,8 @@ class Balance:
 
     B (d m, n), load (n,); held (n,) bool; mechanism (n,) int, or None where it is not known; reach,
     accuracy (n,); force (d m,) [N]: the engine's, or zeros. directions: rows d of each contact, one
-    after another, normal first. motions: what B's columns are, one change
+    after another, normal first. lean (m,) [rad], or None: how uncertain each contact's
+    normal is; stated: accuracy that the caller gives, its largest, or None. motions: what B's columns are, one change
     after another, none: the engine's velocities. notes: what was left out.
     """
 
@@ -41,6 +42,8 @@ class Balance:
     reach: np.ndarray
     accuracy: np.ndarray
     force: np.ndarray
+    lean: np.ndarray | None = None
+    stated: float | None = None
     motions: tuple[BlockMotions, ...] = ()
     notes: tuple[str, ...] = ()
     directions: int = 1
@@ -73,8 +76,11 @@ class Balance:
         d = self.directions
         if len(contacts) == len(self.force) // d:
             return self
+        lean = None if self.lean is None else self.lean[contacts]
         rows = rows_of(np.asarray(contacts), d)
-        return replace(self, B=taken((self.B,), rows), force=self.force[rows])
+        return replace(
+            self, B=taken((self.B,), rows), force=self.force[rows], lean=lean
+        )
 
     def alone(self, contacts: np.ndarray) -> "Balance":
         """Of the contacts (indices) of one island, with the load on the bodies that they touch."""
@@ -83,6 +89,15 @@ class Balance:
         if self.mechanism is not None:
             own = np.isin(self.mechanism, self.mechanism[own & ~self.held])
         return replace(part, load=np.where(own, self.load, 0.0))
+
+    def _why(self, limit: float) -> str:
+        """Why motions of several bodies below ``limit`` are left out, where it is the normals."""
+        if limit <= TOLERANCES.slight or limit == self.stated:
+            return ""
+        return (
+            ": faces of bodies lean on each other by as much, and the engine takes the normal of "
+            "either, by the order of geoms; balance along them would let that decide the forces"
+        )
 
     @property
     def unresisted(self) -> np.ndarray:
@@ -185,7 +200,7 @@ class Balance:
                 "elastic displacements are more than a million overlaps long: forces hang on what "
                 "may be rounding in B; with mechanism= and reach= such motions are left out"
             )
-        out, large = weak_motions_of_several(self, displacement, overlap)
+        out, large, limit = weak_motions_of_several(self, displacement, overlap)
         balance = self
         if large:
             balance = balance.told(
@@ -198,7 +213,7 @@ class Balance:
         gone[out] = True
         balance = balance.told(
             f"{counted(len(out), 'motion')} of several bodies together that gaps feel by less "
-            f"than {TOLERANCES.slight:.0e} left out"
+            f"than {limit:.0e} left out{self._why(limit)}"
         )
         load = np.where(gone, 0.0, self.load)
         return replace(balance, B=without_columns(self.B, gone), load=load)

@@ -56,6 +56,10 @@ class EngineContacts(Brief):
     held : (n,) bool, degrees of freedom taken as rigidly held.
     mechanism : (n,) int, body or mechanism of each, or None; reach (n,): 1, or an arm for turns.
     accuracy : (n,), of the engine's geometry.
+    own_accuracy : in place of it a number or (n,) that the caller states, which counts for motions
+        of several bodies too; None: the engine's.
+    lean : (m,) [rad], angle of the two faces on each other where the engine takes the normal of
+        either; zero where it is certain.
     links : (k, n), rows of rigid links, or None; link_accuracy (k,).
     places : geometry of the rows, or None.
     row : (m,) int, place of each in the engine's list of ``contacts``.
@@ -85,6 +89,8 @@ class EngineContacts(Brief):
     mechanism: Any = None
     reach: Any = 1.0
     accuracy: Any = 1e-6
+    own_accuracy: Any = None
+    lean: Any = 0.0
     links: Any = None
     link_accuracy: Any = 1e-6
     places: Places | None = None
@@ -124,6 +130,7 @@ class EngineContacts(Brief):
         if friction.ndim == 1:
             friction = np.broadcast_to(friction[:, None], self.tangential.shape)
         friction, more = friction_of(self.own_friction, friction, self)
+        accuracy = self.accuracy if self.own_accuracy is None else self.own_accuracy
         rows = compressed(whole)
         largest, norm = row_sizes(*rows, self.reach)
         powerless = largest <= self._least_row(largest)
@@ -150,7 +157,8 @@ class EngineContacts(Brief):
             friction=friction,
             load=load,
             load_from=self.load_from or ("engine" if self.load is None else "given"),
-            accuracy=parts("accuracy", self.accuracy, n, what="column of B"),
+            accuracy=parts("accuracy", accuracy, n, what="column of B"),
+            lean=np.broadcast_to(np.asarray(self.lean, float), m),
             link_accuracy=self._link_accuracy(),
             row=np.arange(m) if self.row is None else self.row,
             notes=(*said, *self.notes, *more, *said_of(adhesion)),
@@ -205,6 +213,11 @@ class EngineContacts(Brief):
         """Of sliding: mu (m,), the larger of both directions, and the part of it that each has,
         (m, 2)."""
         return _larger_and_parts(np.ascontiguousarray(self.friction[:, :2]))
+
+    @property
+    def stated_accuracy(self) -> float | None:
+        """The largest accuracy that the caller states, or None."""
+        return None if self.own_accuracy is None else float(np.max(self.own_accuracy, initial=0.0))
 
     @property
     def normal_force(self) -> np.ndarray:

@@ -72,6 +72,8 @@ def mend_forces(B: MatrixLike, engine_force: ArrayLike | None = None, **given) -
     array([2., 6., 2.])
     """
     check_names(mend_forces, given, (*CONTACTS, *OPTIONS, *SOLVER))
+    if given.get("accuracy") is not None:  # stated by the caller
+        given.setdefault("own_accuracy", given.pop("accuracy"))
     solver = {name: given.pop(name) for name in SOLVER if name in given}
     options = {name: given.pop(name) for name in OPTIONS if name in given}
     options = MendOptions(solver=solver, **options)

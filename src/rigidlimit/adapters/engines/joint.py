@@ -91,6 +91,8 @@ def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
         contacts.reach,
         contacts.accuracy,
         force,
+        contacts.lean,
+        contacts.stated_accuracy,
         notes=contacts.notes,
         directions=ROWS,
     )

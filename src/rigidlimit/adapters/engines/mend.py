@@ -79,6 +79,8 @@ def normal_balance(contacts: EngineContacts) -> Balance:
         contacts.reach,
         contacts.accuracy,
         contacts.pressing,
+        contacts.lean,
+        contacts.stated_accuracy,
         notes=contacts.notes,
     )
 

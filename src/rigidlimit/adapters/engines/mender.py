@@ -262,7 +262,7 @@ class Mender:
         reasons = {
             "its options": not takes(self.wanted.options),
             "gap_tolerance is given": "gap_tolerance" in self.wanted.given,
-            "accuracy is given by column": np.ndim(self.wanted.given.get("accuracy", 0.0)) > 0,
+            "accuracy is given by column": np.ndim(self.wanted.given.get("own_accuracy", 0.0)) > 0,
             "trees without mass": not (mass > 0.0).all(),
             "no degrees of freedom": int(model.nv) == 0,
             "flexible bodies": int(model.nflex) > 0,
@@ -294,7 +294,7 @@ class Mender:
             tables.append(table)
             own.append(values)
         made, n = self.made, int(self.model.nv)
-        accuracy = self.wanted.given.get("accuracy", 1e-6)
+        accuracy = self.wanted.given.get("own_accuracy", 1e-6)
         self._constant = (
             np.ascontiguousarray(made.tree, np.int64),
             np.ascontiguousarray(made.turns),

@@ -32,6 +32,7 @@ from .contacts import EngineContacts
 from .links import joined
 from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
+from .mujoco_faces import lean
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
 from .mujoco_model import Structure, name_of, structure
@@ -136,6 +137,7 @@ def from_mujoco(
         links=link_rows,
         link_accuracy=link_accuracy,
         places=places,
+        lean=lean(mujoco, model, data, solved.row),
         row=solved.row,
         contacts=int(data.ncon),
         columns=made.columns,

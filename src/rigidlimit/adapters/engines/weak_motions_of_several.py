@@ -6,10 +6,15 @@ nothing but rounding, and would pin the engine's own forces (by 4 % in a pile of
 friction). That shows in the answer: displacements of ``tolerances.long`` overlaps and more. With
 columns over reach a_j,
 
-    B / a = U S V^T,   motions V with S <= slight max S (and accuracy) and no load of their own
+    B / a = U S V^T,   motions V with S <= limit max S and no load of their own
 
 are looked for among all bodies that hang together there, and as many columns, those by which they
 differ most, are no longer asked to balance: what is missing along the others is next to nothing.
+
+The limit is what the engine's geometry can tell: ``slight`` or its accuracy, whichever is less; the
+angle by which faces lean on each other, where the engine takes the normal of either (B is then off
+by that angle, and S, by Weyl's inequality, by about as much); or the accuracy that the caller
+states.
 """
 
 from typing import TYPE_CHECKING
@@ -27,18 +32,19 @@ if TYPE_CHECKING:
 
 def weak_motions_of_several(
     balance: "Balance", displacement: np.ndarray, overlap: np.ndarray
-) -> tuple[np.ndarray, int]:
-    """Columns (k,) that need not balance; how many sets of bodies are too large to look at.
+) -> tuple[np.ndarray, int, float]:
+    """Columns (k,) that need not balance; how many sets of bodies are too large to look at; the
+    largest limit by which a column was left out.
 
     displacement (n,) and overlap (m,), of each row: of the forces found.
     """
     B, held, reach = balance.B, balance.held, balance.reach
     moved = np.where(held, 0.0, np.abs(displacement)) * reach
     if moved.max(initial=0.0) <= TOLERANCES.long * overlap.min(initial=np.inf):
-        return np.zeros(0, int), 0
+        return np.zeros(0, int), 0, 0.0
     # bodies whose contacts bear nothing move by rounding of all the others'
     least = TOLERANCES.rounding * float(overlap.max(initial=0.0))
-    out, large = [], 0
+    out, large, most = [], 0, 0.0
     for rows, columns in _suspicious(B, held, moved, overlap, least):
         if len(rows) * len(columns) > TOLERANCES.most:
             large += 1
@@ -47,14 +53,25 @@ def weak_motions_of_several(
         dense = dense_block(B, rows, columns) / arm
         _, S, VT = svd(dense, full_matrices=len(rows) < len(columns))
         S = np.pad(S, (0, len(columns) - len(S)))
-        limit = min(float(balance.accuracy[columns].max()), TOLERANCES.slight)
+        limit = _limit(balance, rows, columns)
         size = S.max() * float(np.linalg.norm(balance.force[rows]))
         push = balance.load[columns] / arm
         near = limit * max(size, float(np.abs(push).max()))
         slight = (limit * S.max() >= S) & (np.abs(VT @ push) <= near)
         if slight.any():
             out.append(columns[columns_of(VT[slight])])
-    return np.concatenate([np.zeros(0, int), *out]), large
+            most = max(most, limit)
+    return np.concatenate([np.zeros(0, int), *out]), large, most
+
+
+def _limit(balance, rows, columns) -> float:
+    """Singular value, over the largest, that the engine's geometry does not tell from none."""
+    if balance.stated is not None:
+        return balance.stated
+    fine = min(float(balance.accuracy[columns].max()), TOLERANCES.slight)
+    if balance.lean is None:
+        return fine
+    return max(fine, float(balance.lean[rows // balance.directions].max(initial=0.0)))
 
 
 def hangs_on_rounding(balance: "Balance", displacement: np.ndarray, overlap: np.ndarray) -> bool:

@@ -158,7 +158,7 @@ def test_one_state_one_answer(tilt):
     told = found[0].open.max() > 1e-3 * force.max()
     assert bool(found[0].doubt) == told and (tilt < 5e-6) == told
     if told:
-        assert "open by some" in found[0].message and "'shaft'" in found[0].doubt
+        assert "uncertain by" in found[0].message and "'shaft'" in found[0].doubt
 
 
 def test_parts_too_large_are_told(monkeypatch):
@@ -211,7 +211,7 @@ def test_the_command_line_tells(tmp_path):
             moved.add(shape, position=at, normal=-at / np.hypot(*at), name=name)
     write_scene(moved, path)
     result = CliRunner().invoke(app, ["run", str(path)])
-    assert result.exit_code == 0 and "open by some" in result.output, result.output
+    assert result.exit_code == 0 and "uncertain by" in result.output, result.output
 
 
 def row(n, z, digits, seed, *, roller=0.007):

@@ -36,7 +36,7 @@ def test_against_determinacy(scene):
     fixed = ~result.bodies.free.ravel()
     known = rl.determinacy(*result.balance, fixed=fixed, intervals="none").degree
     assert result.degree == Degree(known, known)
-    assert f"degree of indeterminacy {known}: balance alone leaves forces open" in result.message
+    assert f"degree of indeterminacy {known}: balance does not determine forces" in result.message
 
 
 def test_said_of_forces_that_balance_determines():

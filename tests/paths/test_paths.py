@@ -125,7 +125,7 @@ def test_a_stopped_path_goes_on(scene_file, whole, tmp_path, rows):
 
     part = rl.paths.follow(*given, out=out, callback=stop)
     assert len(part.table) == rows and unfinished_of(out).exists() and not out.exists()
-    with pytest.raises(OutputError, match="resume=True goes on"):
+    with pytest.raises(OutputError, match="resume=True continues"):
         rl.paths.follow(*given, out=out)
     other = rl.scenes.load(str(scene_file))
     other.add(rl.Disk(0.1), position=(0, 0))

@@ -13,7 +13,7 @@ With the contacts of the working set W as two-sided springs, linearised at the f
 f+ is the answer if no force pulls and no contact outside W overlaps under u. Contacts for which
 that is not so change sides all at once, as long as they become fewer (block principal pivoting: L.
 Portugal, J. Judice and L. Vicente, Math. Comp. 63, 1994): some five times are the rule. Where they
-do not, f goes towards f+ until a contact lets go, which leaves W, and when f+ is reached, the
+do not, f goes towards f+ until a contact opens, which leaves W, and when f+ is reached, the
 contact outside W that overlaps most enters. K is factorized once; contacts that changed since are
 taken in by the Woodbury formula, one solve each, until a new factorization is cheaper. Motions that
 contacts hardly resist are degrees of freedom of their own (``weak_motions.py``). For p = 2 the
@@ -34,21 +34,23 @@ from .rebalance import rebalanced
 from .weak_motions import Springs, WeakMotions, weak_motions
 
 FEW = 200
-"""Closed contacts without force, and changes of W, up to which this way is taken."""
+"""Largest number of closed contacts without force, and of changes of W, for this method."""
 
 WITHOUT_METIS = 75_000
-"""Degrees of freedom up to which a factorization is made without METIS. With it, as long as memory
-lasts: conjugate gradients are no way out here."""
+"""Largest number of degrees of freedom that are factorized without METIS. With it, as long as
+memory
+lasts: conjugate gradients are no alternative here."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """shift: proximal term over the largest D, for motions that no contact of W resists. floor: D
     and s are taken at this part of the largest force, at least: for p != 2, D is 0 or infinite at
-    no force. linearisations: renewals of D for p != 2; one or two are the rule. telling: renewals
-    after which their gain tells whether they lead on. decrease: part of the slope that damping
-    leaves; shorten: factor of its trials, to the ``shortest``. borne: what the shift may bear, over
-    the tolerance, before weak motions are looked for: they may be as weak as that, and hold forces.
+    no force. linearisations: renewals of D for p != 2; one or two are typical. telling: renewals
+    after which progress is judged by their gain. decrease: required fraction of the slope in the
+    line search; shorten: factor of its trials, to the ``shortest``. borne: load that the shift may
+    carry, over the tolerance, before weakly constrained motions are looked for, which may hold
+    forces of that size.
     rounded: contacts that entered and pull by rounding, after which the method has no way on.
     tries: exchanges of many contacts at once in a row that need not leave fewer of them wrong.
     """
@@ -66,7 +68,8 @@ class Settings:
 
 
 def determined(admissible: np.ndarray | None, n: int) -> bool:
-    """Whether forces (m,), if any, bear by no more contacts than there are degrees of freedom n."""
+    """Whether forces (m,), if given, have no more active contacts than there are degrees of freedom
+    n."""
     return admissible is not None and 0 < np.count_nonzero(admissible) <= n
 
 
@@ -219,7 +222,7 @@ class _Linearised:
 
     def _spring_forces(self) -> np.ndarray:
         """Forces (m,) of all contacts as springs, held by the working set alone. Where the shift
-        bears what weak motions should, these are taken out."""
+        carries the load of weak motions, these are removed."""
         springs = self.springs
         spring = springs.forces()
         borne = self.system.shift * float(np.abs(springs.moved).max(initial=0.0))
@@ -233,7 +236,7 @@ class _Linearised:
         return spring
 
     def _towards(self, aim) -> int:
-        """Go towards forces ``aim`` (m,) until a contact lets go, which is given back."""
+        """Go towards forces ``aim`` (m,) until a contact opens, which is returned."""
         pulling = np.flatnonzero(aim < -self.noise)
         now = self.force[pulling]
         way = now / (now - aim[pulling])
@@ -250,8 +253,8 @@ class _Linearised:
     def rebalance(self, tolerance: float) -> bool:
         """Whether the forces of the working set could be balanced.
 
-        By one step at least: what the method leaves is rounding of u, large where motions are
-        weakly determined.
+        At least one step: the remaining error is rounding of u, large along weakly constrained
+        motions.
         """
         springs = self.springs
         springs.bear_as(self.force)

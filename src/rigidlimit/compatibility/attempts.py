@@ -1,6 +1,6 @@
-"""The attempts at one problem of eq. 36: the best so far, and those by the interior path.
+"""Attempts to solve one problem of eq. 36: the best so far, and those by the interior path.
 
-``newton.py`` says which attempts are made, and when.
+``newton.py`` decides which attempts are made, and when.
 """
 
 from collections.abc import Sequence
@@ -19,23 +19,24 @@ from .weak_motions import WeakMotions
 
 @dataclass(frozen=True)
 class Settings:
-    """When one method leaves off and the next begins. Imbalances are over the load.
+    """When one method ends and the next begins. Imbalances are over the load.
 
-    gap: duality gap, or violation of the law, over tolerance up to which balanced forces are the
-    answer.
+    gap: largest duality gap, or violation of the law, over tolerance, at which balanced forces are
+    accepted.
 
     Newton. patience: steps given to a start in networks of up to ``patience_size`` degrees of
     freedom; contacts close and open from neighbour to neighbour, so that in larger ones the steps
     grow like the linear size. factorized: steps by factorizations, most of which keep the factor.
-    near: a residual from which on the path does not help: Newton goes on until it stalls, as
-    contacts that touch without a force open and close by what its linear systems leave.
+    near: a residual below which the path does not help: Newton continues until it stalls, as
+    contacts that touch without a force open and close because of linear-solver error.
     common_rounding: rounding of overlaps, of those of forces of order one, that a warm start may
     bring along.
 
-    Active set. balanced: imbalance up to which given forces count as admissible.
+    Active set. balanced: largest imbalance at which given forces count as admissible.
 
-    Path. hint, hint_gap: imbalance and gap at which it tells nearly all contacts that bear. about:
-    imbalance of the forces of equal springs from which it begins where springs are unlike. end,
+    Path. hint, hint_gap: imbalance and gap at which it identifies nearly all active contacts.
+    about: imbalance of the forces of equal springs at which it begins where springs are very
+    unequal. end,
     end_gap: imbalance at its end, and the gap over the tolerance. softest: tangent stiffness at the
     largest force over the largest that its forces are balanced with.
     """
@@ -61,9 +62,9 @@ SETTINGS = Settings()
 @dataclass
 class Found:
     """u (n,), force (m,) of the best attempt, with its status, the iterations of all attempts and
-    the residuals of the best. weak: weak motions that u has at its end, (n + k,). load (n,): the
-    one that is balanced, where motions were left out of it. open: part of the largest force that
-    the forces miss along weak motions."""
+    the residuals of the best. weak: weak motions appended to u, (n + k,). load (n,): the
+    one that is balanced, where motions were excluded. open: force error along weak motions, as a
+    fraction of the largest force."""
 
     u: np.ndarray
     force: np.ndarray
@@ -76,16 +77,16 @@ class Found:
 
     @property
     def displacement(self) -> np.ndarray:
-        """u (n,) with what weak motions add to it."""
+        """u (n,) including weak motions."""
         return self.u if self.weak is None else self.weak.displacement(self.u)
 
 
 class Attempts:
-    """One problem, and the best of what the methods led to.
+    """One problem, and the best result of the methods.
 
     u, force, history: of the best attempt. It is judged by the imbalance, as by the driver, and by
-    the duality gap: where motions are weakly determined u may be so large, or a path so lost, that
-    balanced forces are far from the least energy. arrived: whether the best is the answer.
+    the duality gap: along weakly constrained motions u may be so large, or a path so inaccurate,
+    that balanced forces are far from the least energy. arrived: whether the best is the solution.
     """
 
     def __init__(self, problem, tolerance, max_iterations, stats, settings):
@@ -94,7 +95,7 @@ class Attempts:
         self.max_iterations, self.iterations, self.stats = max_iterations, 0, stats
         self.u = self.force = self.history = None
         self.point: PathPoint | None = None
-        # where the active set method stopped short, and the weak motions it ended with
+        # where the active set method stopped early, and the weak motions it ended with
         self.stopped_at: np.ndarray | None = None
         self.weak: WeakMotions | None = None
         self.unresolved, self.balanced_load = 0.0, None
@@ -144,7 +145,7 @@ class Attempts:
         that were balanced by themselves."""
         imbalance = np.nan_to_num(self.problem.imbalance(force), nan=np.inf)
         missed = max(imbalance, self.gap(u, force) / self.settings.gap)
-        if self.problem.exponent >= 2.0:  # else overlaps tell next to nothing of forces
+        if self.problem.exponent >= 2.0:  # else overlaps hardly determine forces
             missed = max(missed, violation / self.settings.gap)
         if self.force is None or missed < self.missed:
             self.missed, self.u, self.force, self.history = missed, u, force, history
@@ -186,7 +187,7 @@ class Attempts:
         if point.imbalance > 2 * settings.end and problem.exponent >= 2.0:
             return  # the load is not carried
         least = 0.0
-        if q > 1.0:  # contacts are the stiffer the less they bear, as f^(1 - q)
+        if q > 1.0:  # contacts are the stiffer the less force they carry, as f^(1 - q)
             least = settings.softest ** (1.0 / (q - 1.0)) * point.force.max()
         with np.errstate(all="ignore"):  # a path that lost its way
             yielding = (np.maximum(point.force, least) / problem.stiffness) ** q

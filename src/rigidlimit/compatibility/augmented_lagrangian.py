@@ -91,7 +91,7 @@ def solve(
     if m == 0 or unit == 0.0:
         return _without_forces(m, n, unit, tolerance)
     typical = float(np.median(k))
-    length = (unit / typical) ** (1.0 / (p - 1.0))  # u, in which the typical contact bears unit
+    length = (unit / typical) ** (1.0 / (p - 1.0))  # u, at which the typical contact carries unit
     b, k = F / unit, k / typical
     compliance = k ** (-1.0 / (p - 1.0))
     BT = sp.csr_array(B.T)
@@ -172,8 +172,8 @@ def _relative(difference, f):
 def _not_carried(B, b, f, c, excessive):
     """Whether the imbalance c proves that no moderate forces carry b (Farkas' lemma).
 
-    B^T f = b with f >= 0 gives b.c = f.(B c) >= -sum(f) max(0, -B c): where b.c < 0 that asks
-    for a total force of at least |b.c| / max(0, -B c).
+    B^T f = b with f >= 0 gives b.c = f.(B c) >= -sum(f) max(0, -B c): where b.c < 0 that requires
+    a total force of at least |b.c| / max(0, -B c).
     """
     work = float(b @ c)
     pull = float(np.maximum(0.0, -(B @ c)).max())

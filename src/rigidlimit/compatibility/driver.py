@@ -69,16 +69,15 @@ def compatible_forces(
     warm_start : (n,), optional
         Displacement of an earlier answer.
     admissible : (m,) [N], optional
-        Some forces f >= 0 that balance the load, as from contact dynamics; where hardly more
-        contacts bear than the load determines they are a good start, no more. Not with friction.
+        Some forces f >= 0 that balance the load, as from contact dynamics; used as an initial guess
+        where hardly more contacts are active than the load determines. Not with friction.
     blocks : (bodies + 1,) int, optional
-        First degree of freedom of each body, ending with n; speeds up the linear solves, and tells
-        light bodies apart where there is friction.
+        First degree of freedom of each body, ending with n; speeds up the linear solves, and
+        identifies light bodies where there is friction.
     unresolved : float
-        Part of its own speed by which contacts resist a motion (a singular value of B in columns of
-        size one) up to which data do not know what forces bear along it. Where the search among
-        forces meets such motions without a load, they are left out of the balance, which is that of
-        ``.load`` then.
+        Singular value of B (columns scaled to size one) below which a motion counts as
+        unresolved: the data do not determine forces along it. Where the solver meets such motions
+        without a load, they are excluded from the balance, which then is that of ``.load``.
     tangential : ((d-1) m, n), optional
         Rows T of the tangential motion of rough contacts, contact by contact, one in the plane (d =
         2) or two in space (d = 3).
@@ -210,7 +209,7 @@ def _judged(scaled: Scaled, solved: Solved, options: Options) -> CompatibleForce
     asked = data.load if solved.asked is None else solved.asked
     size = scaled.force_size or 1.0
     if data.gap_error is not None:
-        # where initial overlaps press harder than the load, last digits are those of their forces
+        # where initial overlaps press harder than the load, rounding is that of their forces
         size = max(size, pressing(data.B, force, data.free))
     imbalance = carried - asked
     relative = scaled.imbalance_of(imbalance, size)
@@ -256,5 +255,5 @@ def _statuses(solved: Solved, residual, short, tolerance):
     if status is Status.LOAD_NOT_CARRIED and nearest is Status.CONVERGED and short:
         nearest = Status.STALLED
     if solved.stopped_short and residual <= tolerance and solved.gap <= GAP * tolerance:
-        status = Status.CONVERGED  # solvers ask for a little more than was promised
+        status = Status.CONVERGED  # solvers aim for a little more than the tolerance
     return status, nearest

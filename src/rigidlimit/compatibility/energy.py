@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numba import njit
 
 EPS = float(np.finfo(float).eps)
-"""Last digit of a number of order one."""
+"""Rounding of a number of order one."""
 
 FORGIVEN = 1e-13
 """Part of the energy below which nothing that rounding makes of a gap is looked at: 1e-6 of forces
@@ -39,8 +39,8 @@ def both_gaps(
     load: np.ndarray,
     offset: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    """(``duality_gap``, the same with nothing forgiven, B, u and forces taken as they stand): one
-    and the same where what is forgiven is next to nothing.
+    """(``duality_gap``, the same without allowance for rounding of B, u and forces): equal where
+    that allowance is negligible.
 
     The second is summed up in long double, as displacements may be 1e16 overlaps. It bounds the
     energy above the least for any u, rounded or not.
@@ -85,9 +85,9 @@ def duality_gap(
     numbers in others. inf where there is a load and no energy. offset (m,): see ``equilibrium``.
 
     Summed up contact by contact, each of which has a gap of its own towards the law, and with the
-    work that imbalance does: along motions that contacts hardly feel, u is so large that energies
-    would differ by their rounding only. What the last digit of load, forces and u makes of overlaps
-    and of that work is no gap.
+    work that imbalance does: along weakly constrained motions u is so large that energies
+    would differ by their rounding only. The effect of rounding of load, forces and u on overlaps
+    and on that work does not count.
     """
     return _gap(B, u, force, stiffness, exponent, load, offset)[0]
 

@@ -63,7 +63,7 @@ def contact_tangential_stiffness(
 def mobilised_friction(
     force: np.ndarray, tangential_force: np.ndarray, friction: np.ndarray
 ) -> np.ndarray:
-    """|f_t|/(mu f_n) (m,), 1 where a contact slides; 0 where it does not bear or has no friction.
+    """|f_t|/(mu f_n) (m,), 1 where a contact slides; 0 where it is not active or has no friction.
 
     force (m,) [N]; tangential_force (m, k) [N]; friction (m,): mu.
     """

@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..kinematics import in_world
 
 NOTHING = 1e-9
-"""Resultant of a joint, over the largest, up to which it carries nothing."""
+"""Resultant of a joint, over the largest, below which it counts as unloaded."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -33,7 +33,7 @@ class NearestLoad:
 
     @property
     def settled(self) -> bool:
-        """Whether ``distance`` > 0 tells that F~ is not carried."""
+        """Whether ``distance`` > 0 means that F~ cannot be carried."""
         return self.excess > EXCESSIVE[self.status is Status.CONVERGED]
 
 
@@ -54,7 +54,7 @@ def nearest_load(network: Network, load: np.ndarray) -> NearestLoad:
     )
     if found.distance <= INFEASIBLE or found.settled or found.status is not Status.CONVERGED:
         return found
-    # little is missing: only the last digits tell whether anything is
+    # little is missing: only an accurate solution shows whether anything is
     closer = projection.solve(
         problem, tolerance=1e-15, warm_start=found.force, blocks=network.starts, max_iterations=200
     )

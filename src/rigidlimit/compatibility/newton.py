@@ -2,12 +2,12 @@
 
 - Hardly more contacts are closed than the load determines: the active set method among forces that
   balance (``active_set.py``), from given ones, or at the end from those of the other methods: a
-  balance to the tolerance leaves forces open along motions that contacts hardly resist.
+  balance to the tolerance does not determine forces along weakly constrained motions.
 - Newton on the no-tension network (``equilibrium/smooth_newton.py``, or ``regularized_newton.py``
   where its linear systems are small or turn out hard), p >= 2, from an earlier displacement or from
   none.
-- The interior path (``equilibrium/smooth_path.py``) where Newton wanders, and at once where
-  stiffnesses are very unlike. It tells which contacts bear, and Newton goes on from there. Where
+- The interior path (``equilibrium/smooth_path.py``) where Newton makes no progress, and at once
+  where stiffnesses are very unequal. It finds the active contacts, and Newton continues. Where
   Newton fails even so, and for p < 2, where a contact is infinitely stiff as it closes, the path is
   followed to its end, and its forces are balanced.
 
@@ -83,13 +83,13 @@ class _Search(Attempts):
                 return ended
         if self.arrived:
             return Status.CONVERGED
-        # where all contacts yield next to nothing, forces stay wherever the springs left them
+        # where no contact yields noticeably, forces stay wherever the springs left them
         return Status.STALLED if status is Status.CONVERGED else status
 
     # Newton
 
     def by_newton(self, warm_start: np.ndarray | None, loaded: bool) -> Status:
-        """Newton from the start, and from where the path tells which contacts bear."""
+        """Newton from the start, and from where the path has found the active contacts."""
         status, stalled = Status.STALLED, False
         if self.stopped_at is not None:
             warm_start = self.stopped_at
@@ -157,12 +157,12 @@ class _Search(Attempts):
 
     @property
     def small(self) -> bool:
-        """Whether factorizations cost next to nothing."""
+        """Whether the cost of factorizations is negligible."""
         return len(self.load) <= LINEAR.direct_size
 
     def directly(self) -> bool:
-        """Whether Newton had better solve by factorizations: where they cost next to nothing, and
-        where conjugate gradients cost too much or failed, as where motions are all but free."""
+        """Whether Newton should solve by factorizations: where their cost is negligible, and
+        where conjugate gradients cost too much or failed, as where motions are almost free."""
         if self.no_room or self.small:
             return not self.no_room
         hard = self.stats.costly > 0 or self.stats.cg_failures > 0 or self.stopped_at is not None
@@ -186,9 +186,9 @@ class _Search(Attempts):
     # among forces that balance the load
 
     def by_active_set(self, admissible: np.ndarray | None) -> Status | None:
-        """From given forces by the active set method; None where that is no way. NO_ROOM: forces as
-        given, if nothing was found before. Forces that are rounding's, other ones in every run,
-        would be taken for bearing contacts."""
+        """From given forces by the active set method; None where that does not apply. NO_ROOM: the
+        given forces, if nothing was found before. Forces due to rounding, different in every run,
+        would be taken as active contacts."""
         if admissible is None or self.problem.offset is not None:
             return None
         admissible = np.where(bearing(admissible), admissible, 0.0)
@@ -221,7 +221,7 @@ class _Search(Attempts):
         self.iterations += found.iterations
         self.max_iterations += found.iterations  # where it fails, not at the cost of the others
         gap = self.gap(found.x, found.force, weak, borne)
-        # the gap tells, also where linearisations had not settled
+        # the gap decides, also where linearisations had not converged
         if not (found.residual <= self.tolerance and gap <= self.settings.gap * self.tolerance):
             u = found.x if weak is None else weak.displacement(found.x)
             self.stopped_at, self.met = u if np.isfinite(u).all() else None, weak

@@ -29,13 +29,13 @@ class CompatibleForces(Displayed):
     residual: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, where a_j = max_i |B_ij| is 1 for
     translations and the longest arm for rotations, so that forces compare with forces. With
     gap_error over max_j (|B|^T f)_j / a_j where that is more: overlaps may press with forces far
-    above the load, and the balance is known to the last digits of these.
+    above the load, and the balance is known to the rounding of these.
     smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy, of the load that the
     forces stand for, less what rounding of loads, forces and displacements makes of it.
     force_error: how far forces can be from the least energy by this gap and what it forgives,
-    the worst of them over the largest force (``force_bound``), and what rounding of B leaves open
-    along motions that contacts hardly resist, where these were told; for p < 2 a gap of 1e-9 leaves
-    1e-3 open. forgiven: whether it is more than ``WARNED`` by what was forgiven alone. imbalance
+    the worst of them over the largest force (``force_bound``), and the error due to rounding of B
+    along weakly constrained motions, where these were found; for p < 2 a gap of 1e-9 means an
+    error of 1e-3. forgiven: whether it exceeds ``WARNED`` due to that allowance alone. imbalance
     (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
     routes: ways that were tried, in turn. load (n,): the one that is balanced, where motions were
     left out of it, else None.
@@ -73,7 +73,8 @@ class CompatibleForces(Displayed):
 
     @property
     def carries_load(self) -> np.ndarray:
-        """Contacts with a force that tells: above ten times the tolerance, of the largest force."""
+        """Contacts with a significant force: above ten times the tolerance, of the largest
+        force."""
         return self.force > max(1e-12, 10.0 * self.tolerance) * self.force.max(initial=0.0)
 
     @property
@@ -99,9 +100,9 @@ class CompatibleForces(Displayed):
             )
         if self.forgiven and self.converged:
             advice += (
-                f", but forces are known to {self.force_error:.0e} of the largest only: contacts "
-                "hardly feel some motion, and displacements along it are so long that their last "
-                "digits decide; look for such motions with rigidlimit.determinacy"
+                f", but forces are only known to {self.force_error:.0e} of the largest: some "
+                "motion is weakly constrained, and displacements along it are so large that "
+                "rounding dominates; look for such motions with rigidlimit.determinacy"
             )
         return (
             f"{self.method}: {self.status}, residual {self.residual:.1e} "
@@ -110,7 +111,7 @@ class CompatibleForces(Displayed):
 
 
 WARNED = 1e-3
-"""Part of the largest force from which on it is told that rounding leaves forces open."""
+"""Fraction of the largest force above which a force error due to rounding is reported."""
 
 
 def force_bound(
@@ -146,8 +147,8 @@ def force_bound(
 
 
 def pressing(B: sp.csr_array, force: np.ndarray, free: np.ndarray) -> float:
-    """max_j (|B|^T |f|)_j / a_j [N] over the columns that are free and moved: what overlaps press
-    with from the start, whose last digits the balance is known to. Held columns have no balance.
+    """max_j (|B|^T |f|)_j / a_j [N] over the columns that are free and moved: forces of initial
+    overlaps, to whose rounding the balance is known. Held columns have no balance.
 
     B (m, n); force (m,); free (n,) bool.
     """

@@ -1,4 +1,4 @@
-"""The last digits of the balance B^T f = F~, by Newton steps taken in forces.
+"""Refinement of the balance B^T f = F~ to rounding, by Newton steps in the forces.
 
 In tall towers and soft packings u is so large that rounding of c = -B u alone unbalances the forces
 f(c); a step D B d added to them, with B^T D B d = F~ - B^T f and D = df/dc, is not rounded so.
@@ -26,8 +26,8 @@ def rebalanced(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """(forces (m,), motion (n,), imbalance): the forces of the least imbalance |B^T f - F~|_inf.
 
-    D (m,): zero where a contact does not bear. solve(r): d with B^T D B d = r. at_least: steps
-    to take even if the forces balance already. motion: what the steps add to u.
+    D (m,): zero where a contact is not active. solve(r): d with B^T D B d = r. at_least: steps
+    to take even if the forces balance already. motion: change of u by these steps.
     """
     best, moved, least = force, np.zeros(network.B.shape[1]), np.inf
     motion = moved

@@ -9,7 +9,7 @@ state the forces come from decides them, and is named in the result:
     least energy   min sum f_n^2/(2 k_n) + |f_t|^2/(2 k_t) in the cones: unique, there whenever any
                    admissible forces are; not what a sliding contact does
 
-The first two are what was asked for; ``least energy`` is given where no equilibrium of the law was
+The first two are equilibria of the law; ``least energy`` is returned where none of them was
 found, with a status that says so; contacts that slide along a given direction keep it. Where no
 admissible force balances the load either, a motion shows that: it opens or slides at every contact
 without being resisted, and the load drives it. The forces are then those of least energy for the

@@ -1,4 +1,4 @@
-"""One increment of step 2 with friction: the contacts, what is asked for, and what was found."""
+"""One increment of step 2 with friction: the contacts, the problem, and its solution."""
 
 from dataclasses import dataclass
 
@@ -23,8 +23,8 @@ class RoughContacts:
 
 @dataclass(frozen=True)
 class Increment:
-    """What is asked for: forces that balance ``load`` (n,) [N] with initial gaps ``gap`` (m,) [m],
-    or None, from what the contacts remember. slide (m, d-1): direction of those known to slide, or
+    """The problem: forces that balance ``load`` (n,) [N] with initial gaps ``gap`` (m,) [m],
+    or None, from the contacts' history. slide (m, d-1): direction of those known to slide, or
     None; others as of ``compatible_forces``."""
 
     load: np.ndarray

@@ -1,14 +1,14 @@
 """Forces on rough bodies far lighter than others, which are balanced to a part of the largest load.
 
-An equilibrium is found to a tolerance over the largest load of all, and to last digits of the
+An equilibrium is found to a tolerance over the largest load of all, and to rounding of the
 largest force: beside 1e12 kg that is more than a kilogramme weighs. Bodies L that are off by a part
 of their own load are balanced again by themselves, with the places of all others held: for the rows
 of their contacts and their own columns, from where they are, with s the largest load among them,
 
     B_L^T f' = F~_L / s,     f' = law(w / l + B_L x'),     l = s^(1/(p-1)),     f = s f', dx = l x',
 
-as the law is homogeneous; then the smallest of them in turn. Before that Newton's method goes on to
-last digits, as the others give way under the light ones too, by what these do themselves.
+as the law is homogeneous; then the smallest of them in turn. Before that Newton's method continues
+to rounding, as the others yield under the light ones, too.
 """
 
 from dataclasses import replace
@@ -26,13 +26,13 @@ from ..equilibrium.rows import rows_of
 from ..equilibrium.solve import solve
 
 LIGHT = 1e-7
-"""Part of a body's own load from which on it is balanced by itself, as of smooth bodies."""
+"""Error over a body's own load above which it is balanced by itself, as without friction."""
 
 DIGITS = 10 * float(np.finfo(float).eps)
-"""Part of the largest force on a body that its balance may be off by: last digits of forces."""
+"""Accepted imbalance of a body over the largest force on it: rounding of forces."""
 
 FURTHER = 2
-"""Newton's steps from an equilibrium to last digits; the law is piecewise linear, or nearly so."""
+"""Newton steps from an equilibrium to rounding; the law is piecewise linear, or nearly so."""
 
 ROUNDS = 5
 """Times that light bodies are looked for: one for each step of weights far apart."""

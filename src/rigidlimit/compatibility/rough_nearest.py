@@ -26,11 +26,11 @@ class NearestSettings:
 
     Attributes
     ----------
-    missing : part of the load that the forces found leave from which on the nearest load is looked
-        for: a smaller one may be digits.
+    missing : fraction of the load left unbalanced above which the nearest load is looked for: a
+        smaller one may be rounding.
     inertia : e of the steps, over the largest stiffness; smaller ones cost digits.
     tolerance : of a step's balance.
-    settled : change of the load in the last step, over its size, up to which it counts as found.
+    settled : change of the load in the last step, over its size, below which it counts as found.
     path : iterations of the interior path.
     """
 

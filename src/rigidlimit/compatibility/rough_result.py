@@ -23,7 +23,7 @@ class ContactHistory:
     """What contacts remember, to start the next increment from. Finite in the stiff limit.
 
     normal (m,) [N]: k c^(p-1) of the overlap c, negative where the contact is open by an elastic
-    displacement. tangential (m, d-1) [N]: tangential force, zero where the contact does not bear.
+    displacement. tangential (m, d-1) [N]: tangential force, zero where the contact is not active.
     gap (m,) [m]: initial gaps, part of c; None: none.
     """
 
@@ -68,7 +68,7 @@ class RoughForces(CompatibleForces):
         if self.residual > NEAREST.missing:
             return (
                 "neither an equilibrium nor forces in the friction cones that balance the load "
-                "were found: rigidlimit.least_friction tells whether there are any"
+                "were found: rigidlimit.least_friction computes whether there are any"
             )
         return (
             f"no equilibrium was found, and forces in the friction cones come within "

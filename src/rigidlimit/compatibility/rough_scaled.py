@@ -35,7 +35,7 @@ stiffness times their last step is what of the load stays unbalanced."""
 
 @dataclass(frozen=True)
 class _Found:
-    """Where one increment led, in scaled units; mechanism (n,) as it is told."""
+    """Result of one increment, in scaled units; mechanism (n,) as it is reported."""
 
     equilibrium: Equilibrium
     law: ContactLaw
@@ -80,7 +80,7 @@ class ScaledRough:
         )
         self.size = float((np.abs(load) / self.arm_full).max(initial=0.0))
         if gap is not None:
-            # where overlaps press harder than the load, last digits are those of their forces
+            # where overlaps press harder than the load, rounding is that of their forces
             overlap = np.maximum(-gap, 0.0) ** (contacts.exponent - 1.0)
             self.size = max(self.size, float((contacts.normal * overlap).max(initial=0.0)))
         self.untouched = np.where(free & ~touched, load, 0.0)

@@ -20,7 +20,7 @@ from .energy import both_gaps
 from .nearest_load import INFEASIBLE, nearest_load
 
 GAP = SETTINGS.gap
-"""Duality gap over the tolerance up to which balanced forces are the answer."""
+"""Largest duality gap over the tolerance at which balanced forces are accepted."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class Solved:
 
     load (n,): the one that the forces are to balance, the nearest where the given one is not
     carried. gap, whole: ``both_gaps``, nearest_status: see ``CompatibleForces``. open: part of the
-    largest force that rounding leaves open along weak motions. asked (n,): the load of the problem
-    where motions were left out of it, else None.
+    largest force that is uncertain along weak motions due to rounding. asked (n,): the given load
+    where motions were excluded from the balance, else None.
     """
 
     u: np.ndarray
@@ -174,7 +174,7 @@ class Scaled:
         return SmoothNetwork(problem.network, *law, load, problem.offset)
 
     def _run(self, options, problem, stats, start=None, admissible=None) -> Found:
-        # the balance is asked for a little tighter than promised: scaling back rounds
+        # the balance is solved a little tighter than required: scaling back rounds
         limits = dict(tolerance=0.5 * options.tolerance)
         if options.max_iterations is not None:
             limits["max_iterations"] = options.max_iterations

@@ -1,18 +1,18 @@
-"""Motions that closed contacts hardly resist, as degrees of freedom of their own.
+"""Weakly constrained motions as additional degrees of freedom.
 
-A rod held from opposite sides but for a tilt of 1e-9 leaves a motion w with |B w| = 1e-9 |w|, of
-which K = B^T D B knows nothing: 1e-18, in double precision. Displacements grow to 1e9 overlaps
-before contacts bear its load, and a proximal term bears it instead: within the tolerance of the
+A rod held from opposite sides, with a tilt of 1e-9, has a motion w with |B w| = 1e-9 |w|, which
+K = B^T D B does not resolve: 1e-18, in double precision. Displacements grow to 1e9 overlaps
+before contacts carry its load, and a proximal term carries it instead: within the tolerance of the
 balance forces may then be off by their own size. Packings of some 1,000 contacts have one to four
-such motions, next to none between 1e-5 and a hundredth. Measured by how gaps change in them,
+such motions, hardly any between 1e-5 and a hundredth. Measured by the change of gaps,
 
     B Z = Q diag(s),   Q^T Q = 1,   c = -B u - Q b,   B^T f = F~,   Q^T f = diag(1/s) Z^T F~,
 
 the same problem has k more columns and no weak motions: b is of the size of overlaps, and Q is
-known to 1e-16 / s, which is what last digits of B leave open.
+known to 1e-16 / s, the force error due to rounding of B.
 
-In step 1 velocities answer to forces along w by |B w|^2, so that up to some size, ``unresolved``,
-no data tell what contacts bear along a motion without a load. These are left out of the balance:
+In step 1 velocities respond to forces along w by |B w|^2, so that below some size, ``unresolved``,
+no data determine the forces along a motion without a load. These are excluded from the balance:
 
     Z^T u = 0,   and loads along Z, s Q^T f, are those of the least energy.
 """
@@ -30,14 +30,14 @@ from ..linear.low_rank_update import ChangingSystem
 
 @dataclass(frozen=True)
 class Settings:
-    """strongest: |B w| / |w| up to which a motion is weak: shifts of K leave far stronger ones
-    alone. weakest: the same below which nothing pins a force (``linear/column_scaling.py``), and
+    """strongest: largest |B w| / |w| of a weak motion: shifts of K hardly affect far stronger ones.
+    weakest: the same below which nothing determines a force (``linear/column_scaling.py``), and
     nothing: below which it is rounding of B. loaded: in place of weakest where the load is known by
     itself, to its rounding over s, and not by the forces that made it. looked_for: how many may be
     found. rounds: of inverse iteration, which leave 1e-8 of the others each, but for the first.
     rounding: of the load, over its largest, and of entries of B. noise: what rounded normals and
     arms may make of B w. resisted: least stiffness of the working set along w, Q_W^T D Q_W less
-    what others take, at which it holds forces. free: part of a motion left out that nothing
+    that used by others, at which it holds forces. free: part of an excluded motion that nothing
     resists: rounding of K^-1 leaves some 1e-4.
     """
 
@@ -56,8 +56,9 @@ class Settings:
 @dataclass(frozen=True)
 class WeakMotions:
     """Z (n, k), s (k,), Q (m, k), and the load along them Q^T f (k,). out (n, l): Z of those
-    left out of the balance, which are not among these. open: part of the largest force by which
-    rounding of B, over s, may move forces, all of it at most; f >= 0 may hold them closer."""
+    excluded from the balance, which are not among these. open: bound on the force error due to
+    rounding of B, over s, as a fraction of the largest force, at most 1; f >= 0 may limit it
+    more."""
 
     motion: np.ndarray
     size: np.ndarray
@@ -105,7 +106,7 @@ def weak_motions(
     for _ in range(settings.rounds):
         x = system.nearly(np.asfortranarray(x))
         x, _ = np.linalg.qr(x / np.abs(x).max(axis=0))
-    # what the rounding of the factor leaves of motions that K resists
+    # remainder of motions that K resists, by rounding of the factor
     held = np.column_stack([system.network.load_of(D * gap) for gap in (B @ x).T])
     x, _ = np.linalg.qr(x - system.nearly(np.asfortranarray(held)))
     gap, size, mix = np.linalg.svd(B @ x, full_matrices=False)
@@ -162,9 +163,9 @@ class Springs:
         return spring - self._move(y, rest[n:])
 
     def bear_as(self, force: np.ndarray, settings: Settings = Settings()):
-        """Take loads along weak motions for those that forces (m,) bear, where rounding of B is all
-        that is between them: none but contacts that let go may resist such a motion. How far
-        rounding leaves forces open along the others is told by ``weak.open``."""
+        """Replace loads along weak motions by those that forces (m,) carry, where they differ by
+        rounding of B only: only contacts that open may resist such a motion. ``weak.open``: force
+        error due to rounding along the others."""
         if self.weak is None:
             return
         weak, largest = self.weak, force.max()
@@ -174,8 +175,8 @@ class Springs:
         self.loads = np.append(self._asked(self.load), load)
 
     def balanced(self, force: np.ndarray, settings: Settings = Settings()) -> np.ndarray:
-        """The load (n,) with what forces (m,) bear along motions that are left out, which are known
-        but for a part of those that nothing resists, which e (K + e)^-1 leaves as they are."""
+        """The load (n,) with the part of the forces (m,) along excluded motions; these are known
+        except for a part of those that nothing resists, which e (K + e)^-1 does not change."""
         if self.weak is None or not self.weak.out.size:
             return self.load
         missing = self.system.network.load_of(force) - self.load
@@ -217,7 +218,7 @@ class Springs:
         self._stiffness = np.vstack([stiffness, weak.out.T @ answers])
 
     def _missing(self, spring):
-        """What forces of the working set bear beyond the loads, (n + k,)."""
+        """Forces of the working set minus the loads, (n + k,)."""
         return self.load_of(np.where(self.system.working, spring, 0.0)) - self.loads
 
     def solve(self, rhs: np.ndarray) -> np.ndarray:

@@ -26,10 +26,10 @@ class Settings:
     interior: part of the way to the nearest bound that a step may go.
     begin: least force to begin with, over the largest.
     accurate: accuracy of the linear solves, over the imbalance.
-    carries: a force above this part of the largest is not zero, if the balance is good enough to
-        tell.
-    faint: the part up to which a balance that is not counts.
-    clear: A force so many times the threshold surely is none that is zero.
+    carries: a force above this fraction of the largest is nonzero, if the balance is accurate
+        enough.
+    faint: the fraction up to which a less accurate balance is accepted.
+    clear: a force so many times the threshold is certainly nonzero.
     steps: steps after which the path is given up.
     stuck: the part of a step that counts as none.
     """
@@ -50,8 +50,8 @@ SETTINGS = Settings()
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where the path leads nowhere
 def centre(network: Network, load: np.ndarray, near: np.ndarray):
-    """(f (m,), carries (m,) bool, |B^T f - F|_inf, steps), or None where the path does not come to
-    tell which contacts carry.
+    """(f (m,), carries (m,) bool, |B^T f - F|_inf, steps), or None where the path does not decide
+    which contacts carry.
 
     near (m,): forces that about balance the load. carries: which have more than 1e-10 of the
     largest, or a hundred times the imbalance; the others are proven to have less in all of P.

@@ -26,7 +26,7 @@ from .cones.conic_checks import UNBOUNDED, Program, optimum, ray
 class Settings:
     """Of the linear programs.
 
-    simplex_size: contacts up to which simplex alone is quicker.
+    simplex_size: largest number of contacts for which simplex alone is faster.
     pivots: pivots after which a large problem is handed to the interior point method.
     feasibility: of constraints and of reduced costs, loads of order one.
     """
@@ -103,7 +103,7 @@ def _model(B, load, **options):
 
 
 def _silent():
-    """A model that prints nothing: HiGHS tells its version as soon as callbacks are enabled."""
+    """A silent model: HiGHS prints its version as soon as callbacks are enabled."""
     import highspy
 
     class Silent(highspy.Highs):

@@ -39,7 +39,7 @@ ENERGY_ROUNDING = 1e-12
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Brief):
-    """What is wrong with a force vector, each relative; nan where it was not asked for.
+    """Errors of a force vector, each relative; nan where not requested.
 
     balance: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, a_j the longest arm of column
     j, or with gap_error over max_j (|B|^T |f|)_j / a_j where that is more; worst_dof: where.
@@ -47,7 +47,7 @@ class Certificate(Brief):
     w_i / scale)| for the slack w; worst_slack: where. compatibility: max_i |f_i - k_i max(0,
     -(B u)_i - g_i)^(p-1)| over max |f|; worst_contact: where. duality_gap: (complementary
     energy of f + strain energy of u + resultant . u + g . f) over the first of the three, not
-    negative for f >= 0. displacement (n,): u, converged: whether it was found as asked.
+    negative for f >= 0. displacement (n,): u, converged: whether it was found to tolerance.
     exponent: p. data_error: how far errors of the data move the forces, as given. verdict: one
     sentence.
     """

@@ -35,7 +35,7 @@ class Degree:
         if self.least < self.most:
             known = f"between {self.least} and {self.most}"
         return (
-            f"degree of indeterminacy {known}: balance alone leaves forces open, stiffness decides"
+            f"degree of indeterminacy {known}: balance does not determine forces, stiffness decides"
         )
 
 

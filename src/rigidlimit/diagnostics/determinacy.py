@@ -1,4 +1,4 @@
-"""Which contact forces rigid-body mechanics determines, and how far it leaves the others open.
+"""Which contact forces rigid-body mechanics determines, and bounds on the others.
 
 The admissible forces of B (m, n) under F~ (n,) are the polytope
 
@@ -36,7 +36,7 @@ from .smooth_contacts import SmoothContacts
 from .tolerances import TOLERANCES
 
 INTERVALS = "exact", "bounds", "auto", "none"
-"""How intervals are told."""
+"""How intervals are computed."""
 
 
 def determinacy(
@@ -62,7 +62,7 @@ def determinacy(
         As for ``compatible_forces``.
     force : (m,) [N], optional
         Forces to place among the admissible ones, with friction (m, d), normal component first;
-        where they balance the load to 1e-8 they are taken for such, and need not be found.
+        where they balance the load to 1e-8 they are used as admissible forces, without a search.
     tolerance : float
         Singular values below it, over the largest, count as zero.
     contacts : indices, optional

@@ -18,8 +18,8 @@ class Determinacy(Displayed):
     the loaded bodies that keep every loaded contact closed. rank: of B_A, with near-null singular
     values, tolerance, method. can_carry (m,) bool: A. determined (m,) bool: f_i the same in all of
     P (zero, if it cannot carry). example (m,) [N]: an admissible f in which every contact of A
-    carries. interval (m, 2) [N]: least and greatest force; nan where not asked for; inf where
-    forces can grow without end (bodies wedged between fixed ones). interval_method: how, and
+    carries. interval (m, 2) [N]: least and greatest force; nan where not requested; inf where
+    forces are unbounded (bodies wedged between fixed ones). interval_method: how, and
     whether they are exact or contain the exact ones; reached (m, 2): then, the part of them that is
     known to be reached, to 1e-7 of the largest force. diameter [N]: the widest interval known, the
     diameter of P in the largest-force norm over those contacts. floating: bodies without any
@@ -88,12 +88,12 @@ class Determinacy(Displayed):
         ]
         if self.rank.margin < TOLERANCES.doubtful:
             lines.append(
-                "the rank hangs on the tolerance: a singular value lies within a factor "
+                "the rank depends on the tolerance: a singular value lies within a factor "
                 f"{self.rank.margin:.3g} of it"
             )
         if self.smallest_force < TOLERANCES.doubtful * self.threshold:
             lines.append(
-                f"which contacts can carry hangs on the threshold of {self.threshold:.0e} of the "
+                f"which contacts can carry depends on the threshold of {self.threshold:.0e} of the "
                 f"largest force: one of them carries {self.smallest_force:.1e}"
             )
         if not self.proven:

@@ -35,8 +35,8 @@ class Settings:
     repair_steps: conjugate gradient steps of each.
     grown: A force so many times the largest grows without end, where some forces balance one
         another.
-    stuck: A step of less than this part tells that rounding has taken over, or that there is no
-        end.
+    stuck: a step below this fraction means that rounding dominates, or that there is no
+        bound.
     """
 
     sharp: float = 1e-7
@@ -94,7 +94,7 @@ def end(
 
 
 def _solve(system, rhs, _, *, stats):
-    """As accurate whatever the step of the path asks for."""
+    """Solve to the same accuracy in every step of the path."""
     return system.solve(rhs, target=SETTINGS.loose * float(np.abs(rhs).max()), stats=stats)
 
 

@@ -17,8 +17,8 @@ def all_intervals(
     how: str,
     workers: int | None,
 ) -> tuple[np.ndarray, np.ndarray, str]:
-    """(intervals of all contacts (m, 2), what is reached of them, method in words); nan where they
-    were not asked for. network: of the contacts that can carry."""
+    """(intervals of all contacts (m, 2), values reached, method in words); nan where not
+    requested. network: of the contacts that can carry."""
     carries = inside.carries
     A = np.flatnonzero(carries)
     interval = np.full((len(carries), 2), np.nan)
@@ -47,15 +47,15 @@ def _wanted(undetermined, chosen):
     if not len(undetermined):
         return undetermined, "every force is determined, nothing to solve"
     if chosen is not None:
-        return undetermined[np.isin(undetermined, chosen)], "not asked for"
+        return undetermined[np.isin(undetermined, chosen)], "not requested"
     if len(undetermined) > TOLERANCES.all_intervals:
         said = f"not computed for all {len(undetermined)} open contacts; choose some with contacts="
         return undetermined[:0], said
-    return undetermined, "not asked for"
+    return undetermined, "not requested"
 
 
 def _intervals(network, load, inside, contacts, how, workers):
-    """(intervals, what is reached of them, method in words) of some load-bearing contacts."""
+    """(intervals, values reached, method in words) of some load-bearing contacts."""
     m = network.B.shape[0]
     if how == "exact" or (how == "auto" and m <= bound_programs.SETTINGS.simplex_size):
         exact, method = bound_programs.extremes(network.B, load, contacts, workers=workers)

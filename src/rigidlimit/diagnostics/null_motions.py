@@ -1,10 +1,10 @@
-"""Smallest singular values of a large gap gradient B (m, n), m >= n: motions that no contact feels.
+"""Smallest singular values of a large gap gradient B (m, n), m >= n: unconstrained motions.
 
-Random motions w are freed of all that contacts feel, z = w - K^-1 B^T B w with K = B^T B + e I by
-conjugate gradients; what is left of them spans the motions with B z = 0, and those with singular
-values too small to be told apart this way, as long as they are fewer than the samples. The
-singular values of B on that space then tell them apart to rounding of B itself, not of B^T B
-(Rayleigh-Ritz). Inverse iteration on the rest gives the smallest others, from above.
+Random motions w are projected, z = w - K^-1 B^T B w with K = B^T B + e I by conjugate gradients;
+the projections span the motions with B z = 0, and those with singular values too small to be
+distinguished this way, as long as they are fewer than the samples. The singular values of B on that
+space then distinguish them to rounding of B itself, not of B^T B (Rayleigh-Ritz). Inverse iteration
+on the rest gives the smallest others, from above.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from ..linear import LinearStats, Network
 
 @dataclass(frozen=True)
 class Settings:
-    """Of the search for motions that no contact feels.
+    """Of the search for unconstrained motions.
 
     samples: random motions: up to one less than this many independent null motions are found.
     others: motions of the inverse iteration for the near-null singular values that are not zero.

@@ -1,7 +1,7 @@
 """Numerical rank of a gap gradient B (m, n), dense or large and sparse.
 
 B is split into independent parts (contacts that share no degree of freedom). Small parts: singular
-values. Large parts: the motions that no contact feels, by inverse iteration on random ones
+values. Large parts: unconstrained motions, by inverse iteration on random ones
 (``null_motions.py``); where those are many, or conjugate gradients do not converge, a multifrontal
 QR factorization over a nested dissection of the bodies, with columns whose pivot falls below the
 tolerance left out of the basis (M. T. Heath, SIAM J. Sci. Stat. Comput. 3 (1982) 223; T. A. Davis,
@@ -50,7 +50,7 @@ class Rank:
     smallest ones found by inverse iteration, each from above; for parts treated by QR the small
     pivots found, which are of the size of such singular values. tolerance: relative; values below
     it count as zero. margin: factor between the tolerance and the value nearest to it, inf if
-    there is none: a large margin says that the rank does not hang on the tolerance.
+    there is none: a large margin means that the rank does not depend on the tolerance.
     """
 
     rank: int

@@ -1,7 +1,7 @@
 """How compatible forces change with stiffness ratios, gap errors and load: exact derivatives.
 
 At the solution f_i = k_i c_i^(p-1), c = -B u - g, B^T f = F~, let D = df/dc = (p-1) f/c on the
-contacts that bear. Differentiating (implicit differentiation of eqs 31 and 37),
+active contacts. Differentiating (implicit differentiation of eqs 31 and 37),
 
     df = f dln k - D (B du + dg),      K du = B^T (f dln k - D dg) - dF~,      K = B^T D B,
 
@@ -38,7 +38,7 @@ class Settings:
     """Of derivatives.
 
     weak: part of the largest overlap or force below which a contact touches without force.
-    matrix_limit: contacts up to which full matrices are given.
+    matrix_limit: largest number of contacts for which full matrices are returned.
     """
 
     weak: float = 1e-8
@@ -52,7 +52,7 @@ SETTINGS = Settings()
 class Sensitivity(Brief):
     """Derivatives of the compatible forces at one solution. m contacts, n degrees of freedom.
 
-    force (m,) [N], displacement (n,), overlap (m,) [m]: the solution. active (m,) bool: bearing;
+    force (m,) [N], displacement (n,), overlap (m,) [m]: the solution. active (m,) bool;
     weak (m,) bool: touching without force. tangent (m,): D [N/m].
     """
 
@@ -73,7 +73,7 @@ class Sensitivity(Brief):
 
     @property
     def mean_overlap(self) -> float:
-        """Mean elastic overlap of bearing contacts [m]: the measure for gap errors."""
+        """Mean elastic overlap of active contacts [m]: the measure for gap errors."""
         return float(self.overlap[self.active].mean()) if self.active.any() else 0.0
 
     def forward(
@@ -118,7 +118,7 @@ class Sensitivity(Brief):
         m = self._system.shape[0]
         if m > SETTINGS.matrix_limit:
             raise InputError(
-                f"a full matrix of {m} contacts is asked for; expected at most "
+                f"a full matrix of {m} contacts is requested; expected at most "
                 f"{SETTINGS.matrix_limit}: use forward and reverse for single directions and forces"
             )
         unit = np.eye(m)

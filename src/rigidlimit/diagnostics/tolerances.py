@@ -7,17 +7,19 @@ from dataclasses import dataclass
 class Tolerances:
     """Parts are of loads or forces of order one.
 
-    balanced: imbalance over the largest load up to which forces count as admissible. doubtful:
-    factor between a value and its threshold below which a degree is in doubt. free_of: part of a
-    self-stress below which a contact counts as free of it. ray: rank tolerance where rays of cones
-    in space are among the faces: programs know them so far. dense: contacts, or generators of
-    cones, up to which self-stresses come from a dense decomposition. agreed: distance of bounds and
-    forces reached, over the largest force, at which they have met. exact_size: contacts that can
-    carry force up to which linear programs take over, for
-        intervals="auto", where bounds do not meet the forces reached.
-    all_intervals: undetermined contacts up to which all get their interval if none are chosen.
-    all_intervals_in_cones: the same of rough contacts.
-    solved: gap, and residuals, that conic solvers are asked for.
+    balanced: largest imbalance over the largest load of admissible forces.
+    doubtful: factor between a value and its threshold below which a degree is in doubt.
+    free_of: fraction of a self-stress below which a contact counts as free of it.
+    ray: rank tolerance where rays of cones in space are among the faces: the accuracy of programs.
+    dense: largest number of contacts, or generators of cones, for which self-stresses come from a
+        dense decomposition.
+    agreed: distance of bounds and forces reached, over the largest force, at which they have met.
+    exact_size: largest number of contacts that can carry force for which linear programs are used
+        with intervals="auto", where bounds do not meet the forces reached.
+    all_intervals: largest number of undetermined contacts that all get their interval if none are
+        chosen.
+    all_intervals_in_cones: the same with friction.
+    solved: gap and residuals required of conic solvers.
     accepted: gap and residual, over the larger of 1 and the forces, with which an answer is still
         one; sharp: those with which no other way is tried.
     great: most that forces count in the measure of their own residual.
@@ -26,19 +28,19 @@ class Tolerances:
     in_balance: imbalance, and distance from the cones, over the largest force, with which forces
         show that some balance: friction that they need is known to some hundred times that.
     rounding: imbalance, over the largest force, that is not corrected.
-    bears: part of the largest force above which a force counts, or stays below its bound.
+    bears: fraction of the largest force above which a force is active, or is below its bound.
     cap: most that a contact may add to the sum, over the largest load: none shall pay for the
         others.
-    unloaded: force, over the largest load, up to which a contact counts as unable to carry.
-    decided: distance from 0 and from 1 up to which an indicator is either.
-    rounds: programs after which the search for contacts that can carry is cut short.
-    rescalings: searches for what can carry that begin anew in units of the forces found; alike:
-        ratio of units old and new up to which none is needed.
-    most_friction: factors up to which friction is tried.
-    least_friction: factors down to which it is: where a squeeze does it, as of a block between
-        walls, any friction is enough, with forces that grow as it falls.
+    unloaded: force, over the largest load, below which a contact counts as unable to carry.
+    decided: distance from 0 or 1 below which an indicator counts as that value.
+    rounds: programs after which the search for contacts that can carry ends early.
+    rescalings: restarts of that search in units of the forces found; alike: ratio of old and new
+        units below which none is needed.
+    most_friction: largest factor of friction that is tried.
+    least_friction: smallest one: where a squeeze is enough, as of a block between walls, any
+        friction will do, with forces that grow as it falls.
     no_factor: load factor that is none: rounding of the programs.
-    moves: part of the largest displacement at a contact from which on it counts as opening or
+    moves: fraction of the largest displacement at a contact above which it counts as opening or
         sliding.
     """
 

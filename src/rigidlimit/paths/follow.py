@@ -47,8 +47,8 @@ INTERVAL = 10.0
 
 @dataclass(frozen=True, repr=False)
 class LoadingPath(Brief):
-    """A path that was followed. table: structured array, a row a stage or step, see ``record``.
-    simulation: where it ended; another path goes on from it. last: its last step."""
+    """A finished path. table: structured array, a row a stage or step, see ``record``.
+    simulation: where it ended; another path can continue from it. last: its last step."""
 
     legs: tuple[Leg, ...]
     table: np.ndarray
@@ -90,13 +90,13 @@ def follow(
     Parameters
     ----------
     scene
-        A ``Scene`` with a periodic cell, a TOML file, or a ``Simulation``, which goes on.
+        A ``Scene`` with a periodic cell, a TOML file, or a ``Simulation`` to continue.
     legs : sequence of Leg
         As of ``isotropic`` and the other functions here.
     out
-        Table to write, ``.csv`` or ``.h5``. A path that is stopped leaves ``OUT.unfinished``.
+        Table to write, ``.csv`` or ``.h5``. An interrupted path keeps ``OUT.unfinished``.
     resume
-        Go on from there, with the same numbers as if it had not been stopped.
+        Continue an interrupted path, with the same numbers as without the interruption.
     overwrite
         Replace a table, or drop an unfinished one.
     callback : callable(simulation, row), optional
@@ -179,10 +179,10 @@ class _Following:
                 self._prescribe(leg)
             while self.step < leg.units:
                 self._stage(update) if leg.steps == 0 else self._driven()
-                told = dict(zip((name for name, _ in self.types), self.rows[-1], strict=True))
-                update(len(self.rows), _summary(leg, told))
+                values = dict(zip((name for name, _ in self.types), self.rows[-1], strict=True))
+                update(len(self.rows), _summary(leg, values))
                 self.step += 1
-                if self.callback is not None and self.callback(self.simulation, told):
+                if self.callback is not None and self.callback(self.simulation, values):
                     return self.leg == len(self.legs) - 1 and self.step == leg.units
                 if time.monotonic() - self.saved > INTERVAL:
                     self._save()
@@ -227,8 +227,8 @@ class _Following:
         self._remember()
 
     def _remember(self):
-        """All that the rest of the path depends on, as arrays: after each row, so that a path which
-        is stopped within a stage goes on from its beginning."""
+        """All that the rest of the path depends on, as arrays: after each row, so that a path
+        interrupted within a stage continues from the beginning of the stage."""
         simulation = self.simulation
         self.known = {
             "rows": self.table,
@@ -247,7 +247,7 @@ class _Following:
         if resume:
             self._restore(read_unfinished(self.out, self.about))
             return
-        for path, hint in ((self.out, ""), (unfinished_of(self.out), "resume=True goes on, ")):
+        for path, hint in ((self.out, ""), (unfinished_of(self.out), "resume=True continues, ")):
             if path.exists() and not overwrite:
                 raise OutputError(f"{path} exists; {hint}overwrite=True begins anew")
 
@@ -273,8 +273,8 @@ class _Following:
         )
 
 
-def _summary(leg: Leg, told: dict) -> str:
+def _summary(leg: Leg, values: dict) -> str:
     return (
-        f"{leg.name}: pressure {told['pressure']:.4g}, deviator {told['deviator']:.4g}, "
-        f"void ratio {told['void_ratio']:.4f}, coordination {told['coordination']:.3f}"
+        f"{leg.name}: pressure {values['pressure']:.4g}, deviator {values['deviator']:.4g}, "
+        f"void ratio {values['void_ratio']:.4f}, coordination {values['coordination']:.3f}"
     )

@@ -128,9 +128,9 @@ def free(
     dt: float | None = None,
 ) -> list[Leg]:
     """Any stress tensor (dim, dim) [Pa; N/m in 2D] and rates of strain [1/s] of the components that
-    it leaves open (None): in so many steps of dt [s], or without steps a stage at rest."""
+    it does not set (None): in so many steps of dt [s], or without steps a stage at rest."""
     d = bodies.dim
-    cell = bodies.cell.changed(stress=stress, rate=rate)  # tells what is wrong
+    cell = bodies.cell.changed(stress=stress, rate=rate)  # validates both
     count = 0 if steps == 0 else _steps(steps)
     if count == 0 and cell.rate.any():
         raise InputError("path: rate is given without steps; expected the number of steps, or none")

@@ -43,7 +43,7 @@ def names(dim: int) -> list[str]:
 
 
 def row(simulation: Simulation, result: StepResult, strain: np.ndarray) -> dict[str, float]:
-    """What a step tells. strain (3, 3): where it began."""
+    """Row of a step. strain (3, 3): at the start of the path."""
     bodies, dim = simulation.bodies, simulation.bodies.dim
     count = len(bodies) - 1
     volume = _volume(result)

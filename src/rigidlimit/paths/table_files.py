@@ -1,7 +1,7 @@
-"""Files of a path: the table as CSV or HDF5, and beside it what an unfinished path goes on from.
+"""Files of a path: the table as CSV or HDF5, and the checkpoint of an unfinished path.
 
-A path that is stopped, at any moment, leaves ``OUT.unfinished``: its rows so far, the simulation
-as it was, and which path and scene they belong to. A finished one leaves the table alone.
+A path that is stopped, at any moment, keeps ``OUT.unfinished``: its rows so far, the simulation
+at that point, and which path and scene they belong to. A finished one keeps only the table.
 """
 
 import csv

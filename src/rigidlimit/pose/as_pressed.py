@@ -1,7 +1,7 @@
 """Forces that the overlaps of a pose press with, as they stand: nothing is solved.
 
 f_i = k_i max(0, -g_i)^(p-1) with the gaps g of the pose, and tangential springs where they are
-given: the forces of the DEM that made the pose, at rest or not. What they leave open is told.
+given: the forces of the DEM that made the pose, at rest or not. Their imbalance is reported.
 """
 
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class PressedForces:
     def message(self) -> str:
         size = np.abs(self.imbalance.reshape(-1, 6)[:, :3]).max(initial=0.0)
         return (
-            f"{self.source}: up to {size:.3g} N are left open, on "
+            f"{self.source}: unbalanced by up to {size:.3g} N, on "
             f"{self.worst!r}, {self.residual:.1e} of the largest force"
         )
 

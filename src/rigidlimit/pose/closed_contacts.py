@@ -24,7 +24,7 @@ from ..step.friction import sliding_direction
 from .static_analysis import Statics
 
 CLOSED = 1e-6
-"""Gap over the scene's length up to which a contact of a pose counts as closed."""
+"""Largest gap over the scene's length at which a contact of a pose counts as closed."""
 
 
 def statics(
@@ -38,7 +38,7 @@ def statics(
         A ``Scene``, the name of one in the gallery or a TOML file, as it begins; a ``Simulation``
         as it stands; or a ``StepResult``, with the contacts and the load of its step.
     closed : float
-        Gap over the scene's length up to which a contact of a pose may carry.
+        Largest gap over the scene's length at which a contact of a pose may carry force.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from .as_pressed import pressed
 from .overlaps import NEAR, PoseForces
 
 BALANCED = 1e-6
-"""Imbalance over the largest force up to which given forces count as balanced: files of other
+"""Largest imbalance over the largest force at which given forces count as balanced: files of other
 programs have six digits by default."""
 
 

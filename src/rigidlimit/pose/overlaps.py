@@ -7,11 +7,11 @@ and loads F,
     f_i = k_i max(0, -(B u)_i - g_i)^(p-1),    B^T f = -F,
 
 the equilibrium of the elastic bodies next to the pose, to first order in u. Where the stiffness k
-is that of the DEM, and the DEM was at rest, u is next to nothing and f are the DEM's forces.
+is that of the DEM, and the DEM was at rest, u is negligible and f are the DEM's forces.
 
-Where bodies rub, tangential springs belong to the pose (``springs``: those of a DEM), and this is
-an increment from their forces and those of the overlaps. A pose alone does not tell springs:
-without them f are the forces of bodies put down at the pose, its overlaps their initial gaps.
+With friction, tangential springs belong to the pose (``springs``: those of a DEM), and this is
+an increment from their forces and those of the overlaps. A pose alone does not determine springs:
+without them f are the forces of bodies placed at the pose, its overlaps their initial gaps.
 
 Of a DEM that was not at rest, or whose springs nobody kept, ``balance=False`` takes the forces of
 the overlaps as they stand (``as_pressed.py``).
@@ -45,16 +45,16 @@ SEARCHES = 8
 """Most searches for contacts, each as wide as bodies shift in the answer of the one before."""
 
 NEAR = 1e-3
-"""Least distance over the scene's length up to which contacts are listed: they cost nothing while
-they stay open."""
+"""Contacts with gaps up to this, over the scene's length, are always listed: they cost nothing
+while they stay open."""
 
 OTHER = 0.1
-"""Shift of bodies over the deepest overlap from which on the pose is not the equilibrium of this
+"""Shift of bodies over the deepest overlap above which the pose is not the equilibrium of this
 stiffness and these loads."""
 
 
 RIGID = 1e-9
-"""Overlap over the scene's length up to which a pose is one of rigid bodies, as ``settle`` finds
+"""Largest overlap over the scene's length of a pose of rigid bodies, as ``settle`` finds
 them: it was not made by a stiffness."""
 
 
@@ -122,43 +122,43 @@ class PoseForces(Brief):
 
     @property
     def imbalance(self) -> np.ndarray:
-        """Force and moment that contacts leave open, (6 n,) [N, N m]."""
+        """Unbalanced force and moment, (6 n,) [N, N m]."""
         return self.elastic.imbalance
 
     @property
     def message(self) -> str:
         bears = int((self.force > 0.0).sum())
-        told = (
+        text = (
             f"forces at the given pose, {self.elastic.message}; {bears} of "
-            f"{counted(len(self.contacts), 'near contact')} bear, deepest overlap "
+            f"{counted(len(self.contacts), 'near contact')} are active, deepest overlap "
             f"{self.overlap:.3g} m"
         )
         if self.friction is not None and not self.sprung:
-            told += "; tangential springs, which a pose does not tell, are taken as none (springs=)"
+            text += "; tangential springs, unknown from a pose alone, are taken as zero (springs=)"
         if isinstance(self.elastic, PressedForces):
-            return told
-        told += f"; bodies shift by {self.shift:.3g} m to balance"
+            return text
+        text += f"; bodies shift by {self.shift:.3g} m to balance"
         if not self.converged:
-            told += f"; {self._unrest}"
+            text += f"; {self._unrest}"
         if self.overlap > RIGID * self.bodies.length and self.shift > OTHER * self.overlap:
-            told += (
+            text += (
                 "; that is no small part of the overlaps: the pose is not the rest of this "
                 "stiffness and these loads, check them (stiffness=, gravity, loads, and of rough "
                 "bodies friction and springs=); balance=False gives the forces that the overlaps "
                 "press with as they stand"
             )
-        return told
+        return text
 
     @property
     def _unrest(self) -> str:
         """Who is farthest from balance, and who moves."""
         worst = self.bodies.names[int(np.abs(self.imbalance).argmax()) // 6]
         speed = np.linalg.norm(self.state.velocity[:, :3], axis=1)
-        told = f"{worst!r} is farthest from balance"
+        text = f"{worst!r} is farthest from balance"
         if not speed.any():
-            return told
+            return text
         fastest = self.bodies.names[int(speed.argmax())]
-        return f"{told}; a pose of rest is expected, but {fastest!r} moves at {speed.max():.3g} m/s"
+        return f"{text}; a pose of rest is expected, but {fastest!r} moves at {speed.max():.3g} m/s"
 
 
 def forces_at_pose(

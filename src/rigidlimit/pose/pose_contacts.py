@@ -94,10 +94,10 @@ class PoseContacts:
         )
 
     def _rubbing(self) -> dict:
-        """What ``compatible_forces`` is asked for beside, from overlaps and tangential springs."""
+        """Further arguments of ``compatible_forces``, from overlaps and tangential springs."""
         scene, contacts, begun = self.scene, self.contacts, {}
         if self.springs is not None:
-            # the gaps stay: given, they tell that last digits are those of the overlaps' forces
+            # the gaps are kept: given, they set rounding to that of the overlaps' forces
             begun = {
                 "history": ContactHistory(self._normal(), self._kept(), contacts.gap),
                 "increments": scene.increments,

@@ -1,7 +1,7 @@
 """Statics of a pose: the closed contacts, their cones, and what can be said without a step.
 
-Engineers of masonry ask of a drawing: does it stand, with how much friction, how far may it be
-pushed? ``Statics`` asks the functions of ``diagnostics/cones/`` and for the forces of elastic
+Questions about a drawing of masonry: does it stand, with how much friction, how far may it be
+pushed? ``Statics`` calls the functions of ``diagnostics/cones/`` and computes the forces of elastic
 bodies, of closed contacts with B, T, friction and the load that they must deliver
 (``closed_contacts.py`` gathers them).
 """

@@ -1,8 +1,8 @@
 """A scene in motion: the step of ``step/`` repeated.
 
 ``simulation.py``: the simulation itself, with what may be set while it runs. ``options.py``: checks
-of what it is asked for. ``at_rest.py``: whether it has come to rest. ``checkpoint.py``: its state
-as arrays. ``renumbering.py``: what is kept when bodies come or go.
+of its options. ``at_rest.py``: whether it has come to rest. ``checkpoint.py``: its state
+as arrays. ``renumbering.py``: what is kept when bodies are added or removed.
 """
 
 from .at_rest import STILL

@@ -157,7 +157,7 @@ class Changes:
             before[-1] = len(self.scene)
         state, force = scene.state, scene.external_force().reshape(-1, 6)
         kept = before >= 0
-        # what is kept is so to the last digit
+        # kept values are exactly the same
         force[kept] = self.external_force.reshape(-1, 6)[before[kept]]
         velocity = state.velocity.copy()
         velocity[kept] = self.state.velocity[before[kept]]

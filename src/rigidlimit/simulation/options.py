@@ -1,4 +1,4 @@
-"""Checks of what a simulation is asked for."""
+"""Checks of the options of a simulation."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from ..scenes.scene import Scene
 from ..step.friction import Friction
 
 SHORTEST = 1e-150
-"""Time step [s] from which on its square is still a number of full precision."""
+"""Least time step [s] whose square still has full precision."""
 
 
 def steps_between(time: float, until: float, dt: float) -> int:
@@ -19,8 +19,8 @@ def steps_between(time: float, until: float, dt: float) -> int:
         usual = np.spacing(until) < 1e-3
         advice = "a longer step, like 1e-3" if usual else "an earlier end of the run"
         raise InputError(
-            f"dt is {dt:g} s, less than the last digit of a time of {until:g} s, which would stand "
-            f"still; expected {advice}"
+            f"dt is {dt:g} s, below the rounding of a time of {until:g} s, which would not "
+            f"advance; expected {advice}"
         )
     return int(np.ceil((until - time) / dt - 1e-9))
 

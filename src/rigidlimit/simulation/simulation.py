@@ -42,11 +42,11 @@ class Simulation(Changes):
     scene: a ``Scene``, the name of one in the gallery, or a TOML file. dt [s] (default: the
     scene's). solver: "newton", "pgs" or "apgd" for step 1, with ``solver_options``; of rough bodies
     "newton" has those of ``IncrementSettings``: overlap, accuracy and the budget of a step.
-    compatible: "every" step or "never"; ``step(compatible=True)`` asks for one. law: "hooke",
+    compatible: "every" step or "never"; ``step(compatible=True)`` computes one. law: "hooke",
     "hertz" or the exponent p (default: the scene's). restitution: e_n (default: the scene's).
-    tolerance: of both steps. closed: gap at the end of a step, over the scene's reference length,
-    up to which a contact may carry compatible forces; smaller than the gaps between bodies that do
-    not touch, larger than what is known of the geometry; by default 1e-6, and less the more
+    tolerance: of both steps. closed: largest gap at the end of a step, over the scene's reference
+    length, at which a contact may carry compatible forces; smaller than the gaps between bodies
+    that do not touch, larger than what is known of the geometry; by default 1e-6, and less the more
     neighbours come near without touching. warm_start: whether a step starts from the forces of the
     one before. tangential_law: of Hertzian contacts that rub, "mindlin" or "mindlin/force" (as in
     LAMMPS); increments: of what rough contacts remember within a step, whose error falls in
@@ -235,7 +235,7 @@ class Simulation(Changes):
         return self._completed(result)
 
     def _completed(self, result: StepResult) -> StepResult:
-        """A step with compatible forces, also if they were not asked for on the way."""
+        """A step with compatible forces, also if they were not computed on the way."""
         if result.compatible is not None:
             return result
         done = with_compatible(result, self.settings, self._warm if self.warm_start else None)
@@ -251,12 +251,12 @@ class Simulation(Changes):
         forces are solved. In a jam, where bodies overlap and have no room to part, all stands still
         and nothing is at rest: no contact forces balance (status "jammed").
 
-        Smooth bodies that slide or spin for ever are not at rest: ``settle`` stops them.
+        Bodies without friction that slide or spin forever are not at rest: ``settle`` stops them.
         """
         if not self.stands_still:
             return False
         solved = self.last.classic
-        # what rounding leaves open of a solve counts as little as a speed
+        # a residual due to rounding counts as little as a speed
         return solved.converged or (solved.status is not Status.JAMMED and solved.residual <= STILL)
 
     @property
@@ -266,7 +266,7 @@ class Simulation(Changes):
         largest load of a body; forces of a converged step then differ from static ones as little.
 
         Turning counts by the speed of a body's farthest point; the spin of balls moves nothing.
-        After another load, gravity or velocity was set it takes a step to tell: False until then.
+        After a change of load, gravity or velocity a step is needed: False until then.
         """
         if self.last is None or self._set_since():
             return False
@@ -285,7 +285,7 @@ class Simulation(Changes):
         *,
         history: ContactHistory | None = None,
     ) -> None:
-        """Go on from ``state``, the solvers from the forces (m,) [N] of ``contacts``.
+        """Continue from ``state``, the solvers from the forces (m,) [N] of ``contacts``.
 
         history: what these contacts remember where they rub, as of the result of a DEM, of LAMMPS
         or of ``forces_at_pose``, along ``contacts.tangents``. Without it they remember nothing.

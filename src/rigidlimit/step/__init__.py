@@ -2,9 +2,9 @@
 
 ``algorithm.py``: the step, one line an arrow; ``search.py``: how far contacts are searched for;
 ``velocities.py``: step 1, contact dynamics (eqs 16-22); ``forces.py``: step 2, compatible forces
-(eqs 36-37); ``friction.py``: what tangential forces add to both. ``settings.py``: what a step is
-asked for, ``result.py``: what it answers. ``messages.py``, ``motion.py``, ``warnings.py``: what is
-said of its forces, of bodies that move, and of steps that hardly are what was meant.
+(eqs 36-37); ``friction.py``: tangential forces in both. ``settings.py``: options of a step,
+``result.py``: its result. ``messages.py``, ``motion.py``, ``warnings.py``: messages about its
+forces, about bodies that move, and about steps that probably are not what was intended.
 """
 
 from .algorithm import step

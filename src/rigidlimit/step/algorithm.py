@@ -6,7 +6,7 @@ would close. Bodies that rebound do so in the step in which they would meet. Spi
 unequal inertias precess (``bodies/motion.py``). Those of step 1 stand in ``velocities.py``, those
 of step 2 in ``forces.py``.
 
-Where a solver does not converge the step ends all the same: its result says so by ``status``, and
+Where a solver does not converge the step still ends: its ``status`` says so, and
 ``routes`` of each solve lists what was tried.
 """
 
@@ -48,8 +48,8 @@ def step(
 ) -> StepResult:
     """Algorithm 1: from the state at t to the state and the contact forces at t + dt.
 
-    Motions that contacts hardly resist amplify what the tolerance of step 1 leaves. Where that
-    leaves forces open, the step is made again with step 1 solved further.
+    Weakly constrained motions amplify the residual of step 1. Where forces are uncertain because
+    of it, the step is repeated with a tighter tolerance of step 1.
 
     Parameters
     ----------

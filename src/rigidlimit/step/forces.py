@@ -1,8 +1,8 @@
-"""Step 2 of a time step: compatible forces of the contacts that step 1 leaves closed.
+"""Step 2 of a time step: compatible forces of the contacts that are closed after step 1.
 
 A contact that stays open may not carry load, although it could help to balance F~. The balance
-leaves out what closed contacts resist by next to nothing, as of a roller along two races that are
-opposite but for 1e-10 (``conditioning/one_body.py``).
+excludes weakly constrained motions, as of a roller along two races that are opposite to 1e-10
+(``conditioning/one_body.py``).
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ from .result import StepResult
 from .settings import StepSettings, WarmStart
 
 SELF_STRESS = 10.0
-"""Largest force of step 1 over that of step 2 from which on the least multiplier is taken."""
+"""Largest force of step 1 over that of step 2 above which the least multiplier is used."""
 
 
 def with_compatible(
@@ -117,7 +117,7 @@ def _forces(
     balance: Balance,
     warm_start: np.ndarray | None = None,
 ) -> CompatibleForces:
-    """Compatible forces of the contacts ``rows`` (k,), which bear the ``balance``: eq. 36."""
+    """Compatible forces of the contacts ``rows`` (k,), which satisfy the ``balance``: eq. 36."""
     return compatible_forces(
         *balance,
         stiffness=found.stiffness[rows],

@@ -181,7 +181,7 @@ def _motion(
 
 
 def _closed(motion: IncrementResult, settings: StepSettings, bodies: Bodies) -> np.ndarray:
-    """Which contacts bear or are closed at the end of the step, (m,) bool."""
+    """Contacts that are active or closed at the end of the step, (m,) bool."""
     gap = motion.slack * settings.dt
     if settings.closed is None:
         limit = closing_gap(np.maximum(gap, 0.0), motion.force, bodies.length)

@@ -1,4 +1,4 @@
-"""What is said of forces that are solved, but that the data leave open."""
+"""Messages about forces that are solved, but that the data do not determine."""
 
 from typing import TYPE_CHECKING
 
@@ -16,42 +16,43 @@ if TYPE_CHECKING:
 
 
 def doubt(result: "StepResult") -> str:
-    """Which forces of a step are open by a thousandth of the largest or more, and why; or ""."""
+    """Which forces of a step are uncertain by a thousandth of the largest or more, and why; or
+    ""."""
     bodies = result.bodies
     if bodies is None:
         return result.overlapping
     parts = [result.overlapping]
     judged = result.open is not None
-    if judged or result.converged:  # else the status tells more
+    if judged or result.converged:  # else the status says more
         parts.append(left_unbalanced(bodies, result))
     if judged:
-        parts += [_open_by_last_digits(result), _on_slight_tilts(result)]
+        parts += [_uncertain_by_rounding(result), _on_slight_tilts(result)]
     if result.input_rounding is not None:
         parts.append(_on_rounding(result.input_rounding, result.least_reported, bodies))
     if result.several_bodies == HELD and not result.settled:
         parts.append(
-            "motions of several bodies together that their contacts push along by less than "
-            f"{TOLERANCES.weak:g} of their forces are left out, as of bricks that lean on one "
-            "another: forces there may change with the last digits of positions"
+            "collective motions of several bodies below relative stiffness "
+            f"{TOLERANCES.weak:g} were excluded, as of bricks that lean on one another: "
+            "forces there may change with the rounding of positions"
         )
     return "; ".join(filter(None, parts))
 
 
-def _open_by_last_digits(result: "StepResult") -> str:
+def _uncertain_by_rounding(result: "StepResult") -> str:
     bodies = result.bodies
     worst = np.flatnonzero((result.open > result.least_reported) & bodies.free.any(axis=1))
     if not len(worst):
         return ""
     worst = worst[np.argsort(-result.open[worst], kind="stable")]
     return (
-        f"forces on {listed([bodies.names[i] for i in worst])} are open by some "
-        f"{result.open[worst[0]]:.2g} N: their contacts push from opposite sides but for a "
-        "slight tilt, and last digits of positions and loads decide how hard"
+        f"forces on {listed([bodies.names[i] for i in worst])} are uncertain by "
+        f"{result.open[worst[0]]:.2g} N: their contacts push from nearly opposite sides, and "
+        "rounding of positions and loads dominates"
     )
 
 
 def _on_slight_tilts(result: "StepResult") -> str:
-    # tilts of poses that were never written down are known to their last digits: they are open
+    # tilts of poses that were never written to a file are exact to rounding, and reported above
     if (
         result.tilt_dependent is None
         or result.bodies.written is None
@@ -61,8 +62,8 @@ def _on_slight_tilts(result: "StepResult") -> str:
     names = [result.bodies.names[i] for i in np.flatnonzero(result.tilt_dependent)]
     return (
         f"forces on {listed(names)} depend on tilts of their contacts "
-        f"below {TOLERANCES.weak:g}, as rounded coordinates have: write down more digits, or leave "
-        "out contacts that touch by chance"
+        f"below {TOLERANCES.weak:g}, as rounded coordinates have: give more digits, or remove "
+        "contacts that touch by chance"
     )
 
 
@@ -78,6 +79,6 @@ def _on_rounding(rounding: InputRounding, least: float, bodies: Bodies) -> str:
     return (
         f"forces on {listed([bodies.names[i] for i in changed])} change {much}if coordinates, all "
         f"multiples of {digit:.0e} m, were rounded: gaps up to {gap:.0e} m and tilts up to "
-        f"{tilt:.0e} are not significant then; write down more digits, or give closed=, the gap "
-        "over the scene's length up to which contacts may bear"
+        f"{tilt:.0e} are not significant then; give more digits, or closed=, the largest gap "
+        "over the scene's length at which contacts may carry force"
     )

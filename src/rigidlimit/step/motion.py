@@ -47,7 +47,7 @@ def motion(bodies: Bodies, begun: State | None, state: State, dt: float) -> str:
 
 
 def flies_off(bodies: Bodies, state: State, body: int) -> bool:
-    """Whether nothing lies ahead of a body in its direction of motion, so that it goes for ever."""
+    """Whether nothing lies ahead of a body in its direction of motion, so that it never stops."""
     v = state.velocity[body, :3]
     speed = np.linalg.norm(v)
     if speed == 0.0:

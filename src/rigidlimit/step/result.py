@@ -27,8 +27,8 @@ from .friction import Memory
 from .motion import motion
 
 FEW = 300
-"""Closed contacts up to which ``StepResult.message`` computes the degree of indeterminacy: two
-ranks, of some milliseconds."""
+"""Largest number of closed contacts for which ``StepResult.message`` computes the degree of
+indeterminacy: two ranks, of some milliseconds."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +52,7 @@ class StepResult(Displayed):
     classic
         Step 1.
     compatible
-        Step 2 on the ``closed`` contacts, or None where it was not asked for; its residual and
+        Step 2 on the ``closed`` contacts, or None where it was not requested; its residual and
         imbalance are those of ``balance``.
     dt
         [s].
@@ -62,14 +62,14 @@ class StepResult(Displayed):
         How step 2 left out motions of several bodies (``conditioning/several_bodies.py``), "" if it
         did not.
     settled
-        Whether the forces are known to be those with these motions all the same.
+        Whether the forces are known to be the same as with these motions.
     open
-        How far rounding of the data leaves the forces on each body open, (n,) [N], where contacts
-        hardly resist a motion; 0 where that is next to nothing (``conditioning/last_digits.py``).
+        Error of the forces on each body due to rounding of the data, (n,) [N], where a motion is
+        weakly constrained; 0 where it is negligible (``conditioning/last_digits.py``).
     left_out
-        Contacts that are closed and cannot bear, not among ``closed``, (m,) bool.
+        Contacts that are closed and cannot carry force, not among ``closed``, (m,) bool.
     tilt_dependent
-        Bodies whose forces depend on next to no tilt all the same, (n,) bool
+        Bodies whose forces depend on negligible tilts, (n,) bool
         (``conditioning/idle_contacts.py``).
     input_rounding
         How far forces depend on the digits that written coordinates lack
@@ -156,7 +156,7 @@ class StepResult(Displayed):
 
     @property
     def sliding(self) -> np.ndarray:
-        """Contacts that bear mu f_n along their tangents, (m,) bool; none without friction."""
+        """Contacts with tangential force mu f_n, (m,) bool; none without friction."""
         sliding = np.zeros(len(self.contacts), bool)
         if self.T is not None and self.compatible is not None:
             sliding[self.closed] = self.compatible.sliding
@@ -200,7 +200,7 @@ class StepResult(Displayed):
 
     @property
     def converged(self) -> bool:
-        """Whether both steps, as far as they were asked for, are solved to their tolerance."""
+        """Whether both steps, as far as they were requested, are solved to their tolerance."""
         return self.classic.converged and (self.compatible is None or self.compatible.converged)
 
     @property
@@ -247,7 +247,7 @@ class StepResult(Displayed):
 
     @cached_property
     def degree(self) -> Degree:
-        """Degree of indeterminacy of the closed contacts, computed when first asked for; with
+        """Degree of indeterminacy of the closed contacts, computed at first access; with
         friction that of all components, contacts that slide in step 1 known to slide."""
         if self.T is not None:
             return friction.degree(self)
@@ -261,14 +261,14 @@ class StepResult(Displayed):
 
     @property
     def open_forces(self) -> bool:
-        """Whether forces are ``open`` by a thousandth of the largest or more, by what step 1 leaves
-        at its tolerance or by rounding of the data."""
+        """Whether forces are uncertain (``open``) by a thousandth of the largest or more, due to
+        the tolerance of step 1 or rounding of the data."""
         least = self.least_reported
         return self.open is not None and bool(self.open.max(initial=0.0) > least)
 
     @property
     def least_reported(self) -> float:
-        """Force [N] from which on it is reported that forces are open."""
+        """Force error [N] above which it is reported."""
         return WARNED * max(self.force.max(initial=0.0), self.classic.force.max(initial=0.0))
 
     @property

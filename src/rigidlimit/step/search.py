@@ -7,8 +7,8 @@ from ..collision.contacts import Contacts
 from ..kinematics import gap_gradient
 
 LARGEST_STRAIN = 0.5
-"""Strain of a periodic cell in a step, less 1, from which on the reach of its bodies is no longer
-enough: the search is widened."""
+"""Strain of a periodic cell in a step, less 1, above which the reach of its bodies is too small and
+the search is widened."""
 
 
 def first_reach(bodies: Bodies, state: State, external_force: np.ndarray, dt: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a step is asked for, and what it hands to the next one."""
+"""Options of a step, and the state that it hands to the next one."""
 
 from dataclasses import dataclass, field
 
@@ -16,8 +16,8 @@ class StepSettings:
     """What a step needs besides the bodies and their state.
 
     dt [s]. exponent: p of the contact law. pair_stiffness: {(i, j): k}. restitution: e_n. solver,
-    solver_options: for step 1. tolerance: of both steps. closed: gap up to which a contact counts
-    as closed, over the scene's reference length ``bodies.length``; None: chosen by the step, at
+    solver_options: for step 1. tolerance: of both steps. closed: largest gap of a closed contact,
+    over the scene's reference length ``bodies.length``; None: chosen by the step, at
     most 1e-6 (``compatibility/closed.py``). friction: of pairs of bodies, beside that of materials.
     increment: how steps of rough bodies are solved, by solver "newton".
     """

@@ -1,6 +1,6 @@
 """Step 1 of a time step: contact dynamics of the contacts found, and which are closed by it.
 
-Without friction it gets its last digits where contacts hardly resist how a body moves
+Without friction it is refined along weakly constrained motions
 (``conditioning/last_digits.py``). Overlaps that cannot all be undone stay as far as a step does not
 know them anyway: see ``_with_overlaps``.
 """
@@ -30,8 +30,8 @@ from .settings import Problem, StepSettings
 class Settings:
     """When overlaps of bodies are left as they are.
 
-    squeezed: largest force over all loads and changes of momentum together, from which on it is
-    seen whether slight overlaps make it. eased: part of that force which is left if they do.
+    squeezed: largest force over all loads and changes of momentum together, above which it is
+    checked whether slight overlaps cause it. eased: remaining part of that force if they do.
     rounding: overlap over the reference length that is rounding of positions. second_order: that
     part of an overlap d, over d^2 and one over a body's radius, of a brick three times as long as
     wide; largest_part: the largest part of d that stays for it.
@@ -51,8 +51,8 @@ SETTINGS = Settings()
 class Velocities:
     """Step 1 of m contacts: its answer, and which contacts are closed by it (m,) bool.
 
-    refined: what is known of its last digits, without friction. With friction T ((d-1) m, 6 n): the
-    tangential gradient, friction (m,): mu, memory: what the contacts remembered.
+    refined: its refinement, without friction. With friction T ((d-1) m, 6 n): the
+    tangential gradient, friction (m,): mu, memory: history of the contacts.
     """
 
     contacts: Contacts
@@ -85,7 +85,7 @@ def solve_rough(
 def solve(
     problem: Problem, contacts: Contacts, B: sp.csr_array, start: np.ndarray | None
 ) -> Velocities:
-    """Step 1 without friction, to its last digits. B (m, 6 n). start (m,) [N]: forces of the step
+    """Step 1 without friction, refined. B (m, 6 n). start (m,) [N]: forces of the step
     before."""
     bodies, settings, v, dt = problem.bodies, problem.settings, problem.velocity, problem.dt
     exists = formed(problem, contacts, B)
@@ -109,14 +109,14 @@ def solve(
 
     classic, gap = _with_overlaps(dynamics, problem, contacts)
     bias = contact_bias(B, gap, v, dt, settings.restitution, exists)
-    # positions are known to their last digit, gaps of zero are meant (``collision/search.py``)
+    # positions are known to rounding, gaps of zero are intended (``collision/search.py``)
     away = np.abs(contacts.point).max(axis=1, initial=0.0)
     blur = np.where(gap == 0.0, 0.0, np.finfo(float).eps * away / dt)
     data = StepData(problem.M, B, bias, v, problem.external_force, dt, bodies, blur)
     is_closed = partial(_closed, settings=settings, bodies=bodies)
     closed = is_closed(classic)
     known = refined(data, classic, closed)
-    if known.classic is not classic:  # last digits may close a contact, or open one
+    if known.classic is not classic:  # the refinement may close a contact, or open one
         closed = is_closed(known.classic)
     return Velocities(contacts, known.classic, closed, refined=known)
 

@@ -1,6 +1,6 @@
-"""Warnings about steps that can be computed, but hardly are what was meant.
+"""Warnings about steps that can be computed, but probably are not what was intended.
 
-Contact dynamics takes each contact for a plane that stays where it is in the step, and lists all
+Contact dynamics treats each contact as a plane that is fixed during the step, and lists all
 bodies that a body may reach. A body that passes others by many of their diameters in one step makes
 that list long, and bodies that would pass are held by planes. The warning proposes a time step. A
 half-space is a plane, however far a body falls on it.
@@ -9,8 +9,8 @@ Overlaps are undone within the step, at overlap/dt^2. Beside the accelerations t
 bodies this is nothing where a pose is one of rigid bodies. At a pose from a DEM, whose contacts
 press by their overlaps, it makes the forces.
 
-What is driven goes on whatever it meets. Where rigid bodies have no room left to give way it ends
-in a jam, whose forces are those of no limit.
+Driven bodies do not stop for obstacles. Where rigid bodies have no room left to give way this ends
+in a jam, whose forces have no physical meaning.
 
 Each function returns the text of its warning, or "".
 """
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Settings:
-    """From where on a step is warned of.
+    """Thresholds of warnings.
 
     overlap: at the start, over the size of the smaller body. undone: overlap over the way that
-    loads move a body in a step; forces count as open from a thousandth of the largest on.
-    off_balance: part of a body's own load that step 2 leaves open, well above what the tolerance
-    leaves of bodies a thousand times lighter than the heaviest. way: of a body in a step, over the
+    loads move a body in a step; forces count as uncertain from a thousandth of the largest on.
+    off_balance: imbalance of a body after step 2 over its own load, well above that of bodies a
+    thousand times lighter than the heaviest at the tolerance. way: of a body in a step, over the
     diameter of a smaller body within its reach; good_way: that of the time step proposed.
 
     rounding: overlap over the scene's length that is rounding of positions. free_flight:
-    acceleration that contacts give a body over the largest of all bodies, up to which it flies
-    freely. along_axis: component of a normal up to which it is none, but for rounding.
+    acceleration that contacts give a body over the largest of all bodies, below which it flies
+    freely. along_axis: component of a normal below which it is rounding.
     """
 
     overlap: float = 0.01
@@ -107,17 +107,17 @@ def overlaps_make_forces(
         f"bodies {a!r} and {b!r} overlap by {undone[worst]:.3g} m, which the step undoes at "
         f"overlap/dt^2 = {undone[worst] / dt**2:.3g} m/s^2, beside {fall / dt**2:.3g} m/s^2 of the "
         "loads: its forces are partly those that undo overlaps; for the forces of a pose that "
-        "rests by its overlaps, as of a DEM, ask rigidlimit.forces_at_pose (rigidlimit forces "
-        "SCENE), or take a longer dt"
+        "rests by its overlaps, as of a DEM, use rigidlimit.forces_at_pose (rigidlimit forces "
+        "SCENE), or a larger dt"
     )
 
 
 def left_unbalanced(bodies: Bodies, result: "StepResult") -> str:
-    """Of bodies whose own load the forces of step 2 leave open.
+    """Of bodies whose own load the forces of step 2 do not balance accurately.
 
-    Forces are solved to a part of the largest of all; beside bodies of 1e12 times the weight that
-    is more than a light one bears. What presses a body by far more than its load is told by the
-    last digits of these forces instead: no others are nearer.
+    Forces are solved to a fraction of the largest of all; beside bodies of 1e12 times the weight
+    that is more than the weight of a light one. For a body that is pressed by far more than its
+    load, the rounding of these forces is reported instead: no more accurate ones exist.
     """
     if result.compatible is None:
         return ""
@@ -136,17 +136,17 @@ def left_unbalanced(bodies: Bodies, result: "StepResult") -> str:
         parts.append(
             f"forces on {names} are "
             f"off by up to {100 * off[worst]:.3g} % of the body's own load: forces elsewhere are "
-            f"{result.force.max() / loads[worst]:.1g} times that, and known to their own last "
-            f"digits; {APART}"
+            f"{result.force.max() / loads[worst]:.1g} times that, and known to their own "
+            f"rounding; {APART}"
         )
     # a load below the digits of the forces is rounding itself
-    told = loaded & squeezed & (loads > 4.0 * digits)
-    open_ = np.divide(digits, loads, where=told, out=np.zeros(len(bodies)))
+    reported = loaded & squeezed & (loads > 4.0 * digits)
+    open_ = np.divide(digits, loads, where=reported, out=np.zeros(len(bodies)))
     if open_.max(initial=0.0) > SETTINGS.off_balance:
         names, worst = _worst(bodies, open_)
         parts.append(
             f"forces on {names} are {pressed[worst] / loads[worst]:.1g} times the body's own load: "
-            f"what they leave of it is known to {100 * open_[worst]:.1g} %, their last digits; "
+            f"their sum is known to {100 * open_[worst]:.1g} % of it, because of rounding; "
             f"{APART}"
         )
     return "; ".join(parts)
@@ -159,7 +159,8 @@ def _pull(bodies: Bodies, load: np.ndarray) -> np.ndarray:
 
 
 def _worst(bodies: Bodies, off: np.ndarray) -> tuple[str, int]:
-    """Names of the bodies that are off by more than is told, the worst first, and its number."""
+    """Names of the bodies that are off by more than is reported, worst first; index of the
+    worst."""
     order = np.argsort(-off, kind="stable")
     return listed([bodies.names[i] for i in order if off[i] > SETTINGS.off_balance]), int(order[0])
 
@@ -198,8 +199,8 @@ def long_way(bodies: Bodies, contacts: Contacts, way: np.ndarray, dt: float) -> 
 
 
 def driven_into_a_jam(bodies: Bodies, result: "StepResult") -> str:
-    """Of a step that is jammed by bodies that are driven: a wall that goes on into a packing that
-    has no room left. Rigid bodies do not give way."""
+    """Of a step that is jammed by driven bodies: a wall that moves into a packing that has no room
+    left. Rigid bodies do not give way."""
     if result.classic.status is not Status.JAMMED:
         return ""
     moved = np.where(bodies.free, 0.0, result.state.velocity).any(axis=1)
@@ -214,8 +215,9 @@ def driven_into_a_jam(bodies: Bodies, result: "StepResult") -> str:
     names = listed([bodies.names[i] for i in driven])
     return (
         f"the step to t = {result.time:.6g} s is jammed: {names} {are} driven on, and rigid bodies "
-        "have no room left to give way; they overlap from here on, and forces there mean nothing; "
-        "stop what is driven before, or let a load move it: a body that is free along one axis"
+        "have no room left to give way; they overlap from here on, and forces there are "
+        "meaningless; stop the driven body earlier, or let a load move it: a body that is free "
+        "along one axis"
     )
 
 

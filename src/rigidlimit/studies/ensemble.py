@@ -9,7 +9,7 @@ from .._support.display import Brief
 from .._support.words import counted
 from ..errors import InputError, nearest
 
-TOLD = "converged", "doubtful"
+ALWAYS = "converged", "doubtful"
 """Of every sample, beside its measures: whether its last step was solved, and what is doubtful."""
 
 
@@ -40,14 +40,14 @@ class Ensemble(Brief):
         said = counted(len(self), "sample")
         if len(self.failed):
             first = self.failed[0]
-            said += f", {len(self.failed)} failed, the first ({self.told(first)}): "
+            said += f", {len(self.failed)} failed, the first ({self.label(first)}): "
             said += self.errors[first]
         unsolved = [bool(v is not None and not v) for v in self.values.get("converged", [])]
         if any(unsolved):
             said += f"; {sum(unsolved)} did not converge"
         return said
 
-    def told(self, number: int) -> str:
+    def label(self, number: int) -> str:
         """Seed and parameters of a sample, in words."""
         pairs = [f"{name} {values[number]}" for name, values in self.parameters.items()]
         return ", ".join([f"seed {self.seeds[number]}", *pairs])
@@ -70,8 +70,8 @@ class Ensemble(Brief):
         )
 
     def samples(self, measure: str) -> list[np.ndarray]:
-        """The values of a measure, a sample each; those that failed are left out. As
-        ``rigidlimit.force_distribution`` takes them for ``"force"``."""
+        """The values of a measure, one per sample, without failed samples; for ``"force"`` in the
+        form that ``rigidlimit.force_distribution`` accepts."""
         if measure not in self.values:
             raise InputError(f"no measure {measure!r}; {nearest(measure, self.values)}")
         return [value for value in self.values[measure] if value is not None]
@@ -99,7 +99,7 @@ class Ensemble(Brief):
         return [
             name
             for name, values in self.values.items()
-            if name not in TOLD and all(v is None or v.ndim == 0 for v in values)
+            if name not in ALWAYS and all(v is None or v.ndim == 0 for v in values)
         ]
 
     def table(self) -> np.ndarray:

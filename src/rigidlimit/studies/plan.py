@@ -193,7 +193,7 @@ class Plan:
             scene = _source(self.scene)
         elif self.text:
             scene = self.text
-        told = {
+        content = {
             "rigidlimit": __version__,
             "scene": scene,
             "measures": [m if isinstance(m, str) else _source(m) for m in self.measures],
@@ -202,12 +202,12 @@ class Plan:
             "max_seconds": self.max_seconds,
             "options": dict(self.options),
         }
-        return json.dumps(told, sort_keys=True, default=repr)
+        return json.dumps(content, sort_keys=True, default=repr)
 
     def digest(self, seed: int, parameters: Mapping[str, object]) -> str:
         """SHA-256 of all that the numbers of a sample depend on."""
-        told = [self.description, int(seed), sorted(parameters.items())]
-        return hashlib.sha256(json.dumps(told, default=repr).encode()).hexdigest()
+        content = [self.description, int(seed), sorted(parameters.items())]
+        return hashlib.sha256(json.dumps(content, default=repr).encode()).hexdigest()
 
 
 def _drawn(tables: dict) -> list[dict]:

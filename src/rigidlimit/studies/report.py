@@ -95,7 +95,7 @@ def path_figure(ensemble: Ensemble, measure: str, *, dark: bool = False) -> "Fig
     with look(dark) as p:
         figure = Figure(figsize=(LAYOUT.column, 2.5), layout="constrained")
         panel = figure.subplots()
-        groups = [(told, group) for told, group in ensemble.groups() if group.samples(measure)]
+        groups = [(values, group) for values, group in ensemble.groups() if group.samples(measure)]
         for number, (parameters, group) in enumerate(groups):
             mean, error = group.profile(measure)
             x = np.arange(len(mean)) if along is None else group.profile(along)[0]
@@ -138,13 +138,13 @@ def write_report(path: str | Path, ensemble: Ensemble, *, name: str = "study") -
         for parameters, group in ensemble.groups():
             forces = [f for f in group.samples(FORCES) if f.max(initial=0.0) > 0.0]
             if forces:
-                told = ", ".join(f"{key} {value}" for key, value in parameters.items())
-                caption = "distribution of normal forces" + (f", {told}" if told else "")
+                listed = ", ".join(f"{key} {value}" for key, value in parameters.items())
+                caption = "distribution of normal forces" + (f", {listed}" if listed else "")
                 found = force_distribution(forces)
                 caption += f"; {_spoken_tail(found)}"
                 figure = plots.force_distribution(found, curve="mueth")
                 parts.append(captioned(_png(figure), caption))
-    failed = [(ensemble.told(i), ensemble.errors[i]) for i in ensemble.failed]
+    failed = [(ensemble.label(i), ensemble.errors[i]) for i in ensemble.failed]
     if failed:
         parts += ["<h2>Samples that failed</h2>", table(("sample", "why"), failed)]
     write_page(path, name, parts)

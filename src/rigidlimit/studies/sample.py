@@ -29,8 +29,8 @@ class Sample:
 @dataclass(frozen=True)
 class Outcome:
     """values: what was measured, by name; empty where the sample failed. error: why, or "".
-    lost: whether its worker ended, which says nothing of the sample; it is computed again when the
-    study goes on."""
+    lost: whether its worker ended, which says nothing about the sample; it is computed again when
+    the study is resumed."""
 
     values: dict[str, np.ndarray] = field(default_factory=dict)
     error: str = ""
@@ -38,7 +38,7 @@ class Outcome:
 
 
 def run_sample(sample: Sample) -> Outcome:
-    """Compute a sample. What goes wrong in it is told in the outcome."""
+    """Compute a sample. Errors are recorded in the outcome."""
     with at_most(1), threadpool_limits(1):
         try:
             return Outcome(sample.plan.run(sample.seed, sample.parameters))

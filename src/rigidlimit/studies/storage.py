@@ -3,8 +3,8 @@
     OUT.parts/DIGEST.npz    one sample that is done, named by the hash of its inputs
     OUT                     all samples in the order of the study, HDF5
 
-A study that is stopped or killed at any moment leaves its parts; whoever goes on with it, or asks
-for more samples, finds those that are done by their hash. The file holds no times and nothing of
+A study that is stopped or killed at any moment keeps its parts; resuming it, or adding
+samples, finds the finished ones by their hash. The file holds no times and nothing of
 the workers, so that it is the same however many computed it.
 """
 

@@ -34,7 +34,7 @@ def study(
     """Compute a plan for all seeds and all combinations of parameters.
 
     The numbers are the same for any number of workers: each sample runs on one thread, from its
-    seed and parameters alone. A sample that fails is told, and does not end the others.
+    seed and parameters alone. A failed sample is reported and does not end the others.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def study(
     plan = plan if isinstance(plan, Plan) else Plan(plan)
     seeds = _seeds(seeds, plan)
     names, combinations = _combinations(parameters or {})
-    plan.scene_of(seeds[0], combinations[0])  # what no sample can use is told at once
+    plan.scene_of(seeds[0], combinations[0])  # errors common to all samples are raised at once
     count = workers_of(workers)
     samples = [Sample.of(plan, seed, chosen) for chosen in combinations for seed in seeds]
     parts = None if out is None else Parts(Path(out), resume=resume, overwrite=overwrite)

@@ -1,7 +1,7 @@
 """Samples on workers: processes of one's own, or any ``concurrent.futures`` executor.
 
 A worker that is killed loses its sample, not the study: samples that ran at that moment are
-computed again one by one, so that one that kills its worker each time is told from its neighbours.
+computed again one by one, which identifies one that kills its worker each time.
 """
 
 import multiprocessing
@@ -72,8 +72,8 @@ def _by_executor(samples, executor) -> Iterator[tuple[int, Outcome]]:
                         "resume"
                     ) from error
                 except Exception as error:  # as of a scheduler that gave the sample up
-                    told = f"{type(error).__name__}: {error}"
-                    yield number, Outcome(error=told, lost=True)
+                    text = f"{type(error).__name__}: {error}"
+                    yield number, Outcome(error=text, lost=True)
     finally:
         for future in running:
             future.cancel()
@@ -130,7 +130,7 @@ class _Workers:
                         f"no worker process can be started ({type(error).__name__}: {error}); "
                         "nothing that is done is lost: go on with resume"
                     ) from error
-                time.sleep(PAUSE * 2**self.refused)  # until it is seen to have ended
+                time.sleep(PAUSE * 2**self.refused)  # until it has ended
                 continue
             self.refused = 0
             self.running[future] = number

@@ -2,7 +2,7 @@
 
 Forces f (m, d), normal first, are admissible if B^T f_n + T^T f_t = F~ and each lies in its cone.
 They are compatible if springs with Coulomb's law would carry them. The kernel that computes such
-forces (``compatibility/rough.py``) is asked for those of the resultant of f, from the unloaded
+forces (``compatibility/rough.py``) finds those of the resultant of f, from the unloaded
 state or from a history, and the largest difference is the compatibility residual.
 """
 
@@ -27,7 +27,7 @@ class RoughCertificate(Brief):
     where. sign: max(0, -f_n), cone: max(0, |f_t| - mu f_n), both over the largest force;
     worst_sign, worst_cone: contacts. compatibility: largest difference to the forces of elastic
     bodies over the largest force, nan where none were found; worst_contact: where. state:
-    "unloaded" or "history", from which these were asked. sliding (m,) bool: at the edge of the
+    "unloaded" or "history", from which these start. sliding (m,) bool: at the edge of the
     cone, to the tolerance. converged: whether the elastic forces were found. verdict: one sentence.
     """
 

@@ -38,7 +38,7 @@ Vectors = tuple[np.ndarray, np.ndarray]
 def solve(program: Program) -> Answer:
     """What is proved of the optimum: by a second way where the first one does not prove it.
 
-    Raises InputError where cones ask for Clarabel and it is not installed.
+    Raises InputError where cones require Clarabel and it is not installed.
     """
     return _first_proof(program, _by_highs(program) if program.linear else _by_clarabel(program))
 
@@ -149,7 +149,7 @@ def _by_highs(program: Program) -> Iterator[Vectors]:
     """The optimum; else a ray without end, or what is left unbalanced at least and why."""
     N, k = len(program.cost), len(program.b)
     bounds = [(None, None)] * program.free + [(0.0, None)] * program.positive
-    for presolve in (True, False):  # presolve cannot always tell infeasible from unbounded
+    for presolve in (True, False):  # presolve cannot always distinguish infeasible from unbounded
         found = _linprog(program.cost, program.A, program.b, bounds, presolve)
         if found.x is not None:
             yield found.x, found.eqlin.marginals

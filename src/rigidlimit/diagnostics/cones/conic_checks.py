@@ -104,8 +104,8 @@ def optimum(program: Program, x: np.ndarray, y: np.ndarray) -> Answer:
 
 
 def _measure(x: np.ndarray) -> float:
-    """What residuals are measured by: the forces, but so little that forces without end, which are
-    in balance but for a load, are not taken for forces that balance it."""
+    """Scale of residuals: the largest force, capped so that unbounded forces, whose balance misses
+    only the load, are not accepted as balancing it."""
     return min(max(1.0, float(np.abs(x).max(initial=0.0))), TOLERANCES.great)
 
 

@@ -1,7 +1,7 @@
 """Degree of indeterminacy of rough forces that are known, by counting: two ranks, no program.
 
 The classic and the compatible forces of a step are both admissible, so their mean is as well. What
-it spans of the cones (d where it sticks, 1 where it slides, 0 where nothing bears) is no more than
+it spans of the cones (d where it sticks, 1 where it slides, 0 where inactive) is no more than
 what all admissible forces span, and the whole cones of all closed contacts no less:
 
     dim S - rank R_S  <=  dim P  <=  dim C - rank R_C,

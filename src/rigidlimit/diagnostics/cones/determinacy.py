@@ -1,4 +1,4 @@
-"""Which forces friction leaves open: degree of indeterminacy, intervals, determined components.
+"""Forces undetermined with friction: degree of indeterminacy, intervals, determined components.
 
 The admissible forces P of ``problem.py`` have the dimension
 
@@ -38,11 +38,11 @@ class RoughDeterminacy(Displayed):
 
     degree: dimension of P. sliding: contacts that slide in all of P, those known to slide among
     them, (m,) bool; can_carry, can_stick (m,) bool: in some forces of P. mobility: motions that no
-    loaded contact feels. rank: of the balance on the faces. determined (m, d) bool. example (m, d)
-    [N]: admissible forces inside every face. interval (m, d, 2) [N]: least and greatest value; nan
-    where not asked for, infinite where forces can grow without end. interval_method, interval_gap
+    loaded contact resists. rank: of the balance on the faces. determined (m, d) bool. example (m,
+    d) [N]: admissible forces inside every face. interval (m, d, 2) [N]: least and greatest value;
+    nan where not requested, infinite where forces are unbounded. interval_method, interval_gap
     [N]: how, and the largest distance of a value from its bound by duality. diameter [N]: widest
-    finite interval. squeezed: contacts whose force can grow without end (the scene can be wedged).
+    finite interval. squeezed: contacts whose force is unbounded (the scene can be wedged).
     position (m, d): of given forces in their intervals, 0 least, 1 greatest. residual: imbalance of
     ``example`` over the largest load; status, message.
     """
@@ -72,8 +72,8 @@ class RoughDeterminacy(Displayed):
 
     @property
     def doubtful(self) -> bool:
-        """Whether a singular value or a force lies so near its threshold that the degree hangs on
-        it, or not all that can carry may have been found."""
+        """Whether a singular value or a force lies so near its threshold that the degree depends
+        on it, or not all contacts that can carry may have been found."""
         return bool(min(self.rank.margin, self.margin) < TOLERANCES.doubtful or not self.proven)
 
     @property
@@ -97,7 +97,7 @@ class RoughDeterminacy(Displayed):
         if self.doubtful:
             near = min(self.rank.margin, self.margin)
             lines.append(
-                "the degree hangs on thresholds: "
+                "the degree depends on thresholds: "
                 + (
                     f"a value lies within a factor {near:.3g} of one"
                     if self.proven
@@ -114,7 +114,7 @@ class RoughDeterminacy(Displayed):
         )
         if self.squeezed.any():
             lines.append(
-                f"{counted(int(self.squeezed.sum()), 'contact')} can be squeezed without end: "
+                f"{counted(int(self.squeezed.sum()), 'contact')} can be squeezed without bound: "
                 "friction holds a self-stress that no load needs (wedging)"
             )
         return "\n".join(lines)
@@ -147,7 +147,7 @@ def rough_determinacy(
         raise InputError(
             "no forces in the friction cones were found that balance the load; expected a load "
             "that contacts can carry, as contact dynamics gives it (rigidlimit.least_friction "
-            "tells how much friction that takes)"
+            "computes how much friction that takes)"
         )
     return _told(face.problem, face, force, tolerance, contacts, intervals)
 

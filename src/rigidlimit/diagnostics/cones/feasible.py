@@ -56,9 +56,9 @@ def feasible(problem: RoughContacts, opening: np.ndarray | None = None) -> Feasi
     """Forces that balance the load, or a motion that shows that none do. opening (k,): a motion
     that opens every contact, against friction (``wedging.opening_motion``), if one is known."""
     program = problem.program()
-    found = told(problem, solve(program))
+    found = interpreted(problem, solve(program))
     if found.open:
-        found = told(problem, _by_size(program))
+        found = interpreted(problem, _by_size(program))
     if found.open:
         y, missing = _least_missing(program)
         if missing > 0.0:
@@ -66,7 +66,7 @@ def feasible(problem: RoughContacts, opening: np.ndarray | None = None) -> Feasi
     return found
 
 
-def told(problem: RoughContacts, answer: Answer) -> Feasible:
+def interpreted(problem: RoughContacts, answer: Answer) -> Feasible:
     """The same of an answer of the program at hand."""
     k = len(problem.load)
     if answer.outcome == INFEASIBLE:

@@ -22,7 +22,7 @@ def intervals_of(
     interval = np.full((m, d, 2), np.nan)
     interval[determined] = example[determined][:, None]
     if not wanted:
-        return interval, 0.0, "not asked for"
+        return interval, 0.0, "not requested"
     open_ = ~determined
     if chosen is not None:
         some = np.zeros(m, bool)

@@ -4,8 +4,8 @@ Cones widen with mu, so that there is one least factor of the given coefficients
 bisection. Each step is a question of ``feasible.py``, answered by forces that were checked to
 balance the load, or by a motion that was checked to be driven by it and resisted by no contact; the
 least friction that the forces need, and the largest with which the motion is not resisted, narrow
-the bracket further. What stays open at one factor is asked at others; a bracket that is proved is
-all that is given.
+the bracket further. A factor that cannot be decided is replaced by others; only a proved bracket
+is returned.
 
 With friction that much forces can balance, which need not be those that bodies find: what stands
 by the static theorem at every smaller friction surely moves, what is above may move as well.
@@ -31,7 +31,7 @@ from .wedging import opening_motion
 
 @dataclass(frozen=True, repr=False)
 class LeastFriction(Brief):
-    """factor: of the given coefficients, from which on admissible forces exist; inf where no
+    """factor: least multiple of the given coefficients with admissible forces; inf where no
     friction is enough. bracket: (largest factor proved too small, nan if none is; least proved
     enough, inf if none is). friction (m,): factor times what was given. force (m, d) [N]:
     admissible at the upper end, normal first. mechanism (n,): motion that shows the lower end,

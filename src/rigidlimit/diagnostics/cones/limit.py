@@ -70,29 +70,29 @@ class Collapse(Brief):
 
     @property
     def message(self) -> str:
-        told = f"({self.status}, residual {self.residual:.1e}, gap {self.gap:.1e})"
+        measured = f"({self.status}, residual {self.residual:.1e}, gap {self.gap:.1e})"
         if self.status is Status.LOAD_NOT_CARRIED and self.factor < 0.0:
             return (
-                f"the fixed load alone is not carried {told}: forces in the friction cones balance "
+                f"the fixed load alone is not carried {measured}: forces in the friction cones balance "
                 f"it only together with {self.factor:.6g} times the growing load, or less"
             )
         if self.status is Status.LOAD_NOT_CARRIED:
             return (
-                f"no forces in the friction cones balance the fixed load {told}; the motion that "
-                "it drives is in .mechanism"
+                f"no forces in the friction cones balance the fixed load {measured}; the motion that "
+                "it causes is in .mechanism"
             )
         if np.isinf(self.factor):
-            return f"no limit: friction holds the growing load at any factor {told}"
+            return f"no limit: friction holds the growing load at any factor {measured}"
         moves = f"{counted(int(self.opens.sum()), 'contact')} open"
         if self.slides.any():
             return (
-                f"load factor at collapse {self.factor:.6g} at most {told}: the mechanism slides "
+                f"load factor at collapse {self.factor:.6g} at most {measured}: the mechanism slides "
                 f"at {counted(int(self.slides.sum()), 'contact')} ({moves}). An upper bound: "
                 "static theorem with the associated law, by which contacts open while they slide; "
                 "Coulomb's friction does not, so that collapse may come earlier"
             )
         return (
-            f"load factor at collapse {self.factor:.6g} {told}: in its mechanism no "
+            f"load factor at collapse {self.factor:.6g} {measured}: in its mechanism no "
             f"contact slides against friction ({moves}), as under Coulomb's law; beyond this "
             "factor no forces balance the load"
         )
@@ -157,7 +157,7 @@ def collapse_of(problem: RoughContacts, growing: np.ndarray) -> Collapse:
         raise InputError("growing is zero on all bodies that move; expected a load")
     if problem.unmoved > TOLERANCES.balanced:
         raise InputError(
-            "a load acts on a motion that no contact feels: no force balances it at any factor; "
+            "a load acts on a motion that no contact resists: no force balances it at any factor; "
             "expected loads on bodies in contact, and held motions in fixed"
         )
     g, balance = problem.generators, problem.balance

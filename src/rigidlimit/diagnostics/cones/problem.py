@@ -46,7 +46,8 @@ class RoughContacts:
     arm. load (k,): F~ in units of ``size`` [N]. friction (m,). slide (m, d-1): unit direction of
     the tangential force where contacts are known to slide, zero elsewhere. dofs (k,), arm (k,) [m
     or 1]: which columns, and their arms; n: all. starts: first kept column of each body. unmoved:
-    largest load on what no contact feels, in units of ``size``. loads (k,): largest that will act.
+    largest load on motions that no contact resists, in units of ``size``. loads (k,): largest that
+    will act.
     known (m,): units of contacts, from forces that are known (``scaling.py``), or None.
     """
 

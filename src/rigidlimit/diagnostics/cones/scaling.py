@@ -24,11 +24,12 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 ALIKE = 1e3
-"""Ratio of friction and 1 up to which normal and tangential columns need no steps: it costs three
-of the solvers' eleven digits."""
+"""Largest ratio of friction and 1 for which normal and tangential columns need no steps: it costs
+three of the solvers' eleven digits."""
 
 STEPS = 1500
-"""Equations up to which they are combined, which is dense; larger ones are scaled one by one."""
+"""Largest number of equations that are combined, which is dense; larger ones are scaled one by
+one."""
 
 SINGULAR = 1e-9
 """Singular values over the largest of a step that count as zero, as in ``diagnostics/rank.py``."""
@@ -40,7 +41,7 @@ NO_LOAD = 1e-14
 """Loads, over the largest, that are the rounding of others."""
 
 ROUNDING = 4.0 * np.finfo(float).eps
-"""What combining leaves of loads that cancel, over their parts."""
+"""Remainder of loads that cancel when combined, over their parts."""
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ class Settings:
 
     edge: part of the largest force, or of a contact's bound, within which a contact is at an edge.
     shift: stiffness, over the largest, of motions that no contact resists.
-    solved: relative residual of a linear system above which there is no derivative: the change asks
-        for a force along a motion that sliding contacts do not resist.
+    solved: relative residual of a linear system above which there is no derivative: the change
+        requires a force along a motion that sliding contacts do not resist.
     """
 
     edge: float = 1e-7
@@ -97,7 +97,7 @@ class RoughSensitivity(Brief):
         """Derivative of the forces along a direction, (m, d) [N]: what changes is mu by friction
         (m,), ln k_t by log_tangential_stiffness (m,), ln k_n (at fixed k_t) by log_stiffness (m,)
         and F~ by load (n,) [N, N m]. A number changes all contacts alike. nan where the change
-        asks for forces along a motion that sliding contacts do not resist (``solve_residual``)."""
+        requires forces along a motion that sliding contacts do not resist (``solve_residual``)."""
         m = len(self.force)
         normal, tangential = self.force[:, :1], self.force[:, 1:]
         change = np.zeros_like(self.force)

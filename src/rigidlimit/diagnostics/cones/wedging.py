@@ -42,20 +42,21 @@ class SelfStress(Brief):
 
     @property
     def message(self) -> str:
-        told = f"({self.status}, residual {self.residual:.1e})"
+        measured = f"({self.status}, residual {self.residual:.1e})"
         if self.undecided.any():
             some = counted(int(self.undecided.sum()), "contact")
             known = f"{int(self.wedged.sum())} can, others cannot"
             return (
-                f"whether {some} of {len(self.wedged)} can hold a squeeze without a load is open: "
-                f"neither a squeeze nor a motion that opens them was found; {known} {told}"
+                f"undecided whether {some} of {len(self.wedged)} can hold a squeeze "
+                "without a load: neither a squeeze nor a motion that opens them was found; "
+                f"{known} {measured}"
             )
         if not self.wedged.any():
-            return f"no squeeze without a load: a motion opens every contact {told}"
+            return f"no squeeze without a load: a motion opens every contact {measured}"
         return (
             f"{int(self.wedged.sum())} of {counted(len(self.wedged), 'contact')} can hold a "
             f"squeeze without a load: the scene can be wedged, and forces have no upper "
-            f"bound {told}"
+            f"bound {measured}"
         )
 
 

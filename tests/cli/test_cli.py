@@ -163,7 +163,7 @@ def test_interrupt_leaves_a_resumable_run(tmp_path):
     _, said = process.communicate(timeout=60)
     if process.returncode == 0:
         pytest.skip("the run was over before it could be interrupted")
-    assert process.returncode == 130 and "--resume goes on" in said
+    assert process.returncode == 130 and "--resume continues" in said
     assert "unfinished" in forked("run", "beam", "--out", out, "--resume").stderr
     assert forked(*command[3:], "--out", out, "--resume").returncode == 0
     assert len(read_run(out)) == 200

@@ -193,7 +193,7 @@ def test_forces_of_an_extension(tmp_path, capsys):
     longer = ("run", "beam", "-q", "--out", out, "--resume", "--until", "0.01", "--forces")
     for times in ("0.003", "0.005", "0.003,0.008"):
         said = refused(capsys, *longer, times)
-        assert f"asks for t = {times[:5]} s, but the run is finished up to 0.005 s" in said
+        assert f"requests t = {times[:5]} s, but the run is finished up to 0.005 s" in said
     assert out.read_bytes() == whole and list(tmp_path.iterdir()) == [out]
     call(*longer, "0.006,0.008")
     run = read_run(out)

@@ -153,7 +153,7 @@ def test_second_signal_strikes_at_once(tmp_path, monkeypatch, capsys):
     a time, as from a closed terminal, are one, and the step is ended first."""
     out = tmp_path / "b.h5"
     said = stopped(monkeypatch, capsys, "--out", out, at=3, times=2)
-    assert said == "stopped at t = 0.003 s; the same command with --resume goes on\n"
+    assert said == "stopped at t = 0.003 s; the same command with --resume continues\n"
     options = ("--out", out, "--resume")
     # more than TOGETHER, as the test has it
     said = stopped(monkeypatch, capsys, *options, at=4, times=2, apart=0.06)
@@ -206,7 +206,7 @@ def test_full_disk_is_resumed(tmp_path):
     assert len(full.stderr.splitlines()) == 1
     assert "cannot be written: File too large; when that is mended" in full.stderr
     # from the last checkpoint: one comes each 10 s, which compiling may take
-    assert "--resume goes on from t = " in full.stderr
+    assert "--resume continues from t = " in full.stderr
     again = forked(*command, "--resume", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["pile.h5"]

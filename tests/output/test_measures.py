@@ -183,7 +183,7 @@ def test_fabric_of_some_bodies(oedometer):
     none, which is said."""
     result = rl.Simulation(oedometer).step()
     assert rl.fabric(result, bodies="lid").tolist() == rl.fabric(result).tolist()
-    with pytest.raises(InputError, match="no contact bears"):
+    with pytest.raises(InputError, match="no contact is active"):
         rl.fabric(result, bodies=["left"])
 
 

@@ -153,7 +153,7 @@ def test_pictures_of_nothing():
     shown = columns()
     idle = replace(shown, forces={"compatible": np.zeros(8)})
     legible(plots.force_chains(idle))
-    with pytest.raises(InputError, match="no contact bears"):
+    with pytest.raises(InputError, match="no contact is active"):
         plots.rose(idle)
     with pytest.raises(InputError, match="of is 'heat'"):
         plots.stress_field(shown, of="heat")

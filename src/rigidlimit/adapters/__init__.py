@@ -1,4 +1,4 @@
-"""Other programs and their files, each imported only when asked for."""
+"""Other programs and their files, each imported only when used."""
 
 from .._support.lazy import by_name
 

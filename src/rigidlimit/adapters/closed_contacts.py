@@ -1,9 +1,8 @@
-"""What else the impulses of a captured problem could be: the contacts that its motion leaves
-closed.
+"""Uniqueness of the impulses of a captured problem: its closed contacts.
 
 All impulses within Coulomb's cones that make the same motion are as good for rigid bodies, B^T r =
 B^T r_found with W = B B^T or B = H^T; those of sliding contacts lie against the slip. How many
-there are, how far each is open, and which ones stiff elastic bodies would have is asked here.
+there are, the interval of each, and which ones stiff elastic bodies would have is computed here.
 """
 
 from dataclasses import dataclass
@@ -61,7 +60,7 @@ class ClosedContacts(Brief):
 
 
 def closed_contacts(captured: "CapturedProblem", answer: "CoulombAnswer") -> ClosedContacts:
-    """The contacts that the motion of an answer leaves closed.
+    """The contacts that stay closed in the motion of a solution.
 
     Raises InputError where W is no matrix B B^T within the errors that it shows.
     """

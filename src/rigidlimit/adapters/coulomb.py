@@ -5,8 +5,8 @@ Impulses r and velocities u at the contacts, normal row first, with u = W r + q 
     0 <= r_N  _|_  u_N >= 0,      |r_T| <= mu r_N,  r_T opposite to u_T where it slides
 
 by sweeps, Newton's method, interior paths and multipliers in turn (``equilibrium.multipliers``):
-where friction leaves several motions open, the one that elastic bodies take, unless an interior
-path has found it. Restitution, if any, is in q.
+where several motions are possible with friction, the one that elastic bodies take, unless an
+interior path has found it. Restitution, if any, is in q.
 """
 
 from dataclasses import dataclass
@@ -63,8 +63,8 @@ class CoulombAnswer(Brief):
 
     @property
     def still(self) -> float:
-        """Velocity [m/s] up to which a contact is at rest: part of the largest, or what the
-        residual leaves open."""
+        """Velocity [m/s] below which a contact is at rest: a fraction of the largest, or the
+        error by the residual."""
         largest = float(np.abs(self.velocity).max(initial=0.0))
         return max(TOLERANCES.still * largest, ROUNDED * self.residual * self.unit)
 
@@ -89,7 +89,7 @@ class CoulombAnswer(Brief):
         if self.at_rounding:
             return (
                 "that is the rounding of the problem's own numbers, eps (|W| |r| + |q|) = "
-                f"{self.rounding:.1e}: reaction and velocity are as good as these tell; take a "
+                f"{self.rounding:.1e}: reaction and velocity are as accurate as these allow; use a "
                 "tolerance above it"
             )
         return (

@@ -1,6 +1,6 @@
-"""How far errors of a captured problem, and what step 1 leaves, move its compatible impulses.
+"""Effect of errors of a captured problem and of the residual of step 1 on its compatible impulses.
 
-Contacts that bear, b, have no slack at the end, W f + q = 0. Step 1 leaves them r [m/s], and
+Active contacts, b, have no slack at the end, W f + q = 0. Step 1 leaves them r [m/s], and
 independent errors of standard deviation e_jk in the entries of W
 
     sum_k e_jk^2 f_k^2     as the variance of r_j.
@@ -10,9 +10,9 @@ with it, are off along V_j by
 
     d_j <= min(|U_j . r| / s_j, s_j |f|),
 
-the second since F~ = A_b^T f: W feels motions by s^2 only, and tells little of forces along those
-that contacts hardly feel. The slack of contact i is thus known to A_i V d, and contacts that may be
-closed count as closed. The law f = k c^(p-1), c = -A u, answers on the contacts a that bear by
+the second since F~ = A_b^T f: motions enter W by s^2 only, so that it hardly determines forces
+along weakly constrained ones. The slack of contact i is thus known to A_i V d, and contacts that
+may be closed count as closed. The law f = k c^(p-1), c = -A u, responds on the active contacts a by
 
     df = R V d,     R = D^1/2 (D^1/2 A_a)^+^T,     D = df/dc,
 
@@ -21,8 +21,8 @@ Numer. Anal. 10 (1973) 413, eq. 4.12)
 
     df = (1 - R A_a^T) D dA_a u.
 
-All of that is of contacts that bear. Where others are closed that they nearly make up for, which of
-them bear is a matter of errors: ``exact_impulses.other_digits``.
+All of that is for active contacts. Where other closed contacts are nearly redundant with these,
+errors decide which of them are active: ``exact_impulses.other_digits``.
 """
 
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ def step1_errors(
 ) -> np.ndarray:
     """How far off the slacks of step 1 may be, for certain, (m,) [m/s].
 
-    small: part of the largest impulse up to which one counts as none.
+    small: fraction of the largest impulse below which one counts as zero.
     """
     force = classic.force
     out = TOLERANCES.certain * (problem.error @ force)
@@ -66,8 +66,8 @@ def left_open(
     *,
     noise: bool,
 ) -> np.ndarray:
-    """How far the slacks of ``contacts`` (m,) bool leave impulses coupled to them open, (m,) [N s]:
-    by what step 1 leaves of them, or by their ``noise``."""
+    """Error of impulses due to the slacks of ``contacts`` (m,) bool, (m,) [N s]:
+    by the residual of step 1, or by their ``noise``."""
     force = classic.force
     out, variance = np.zeros(len(force)), problem.error.power(2) @ force**2
     for part in islands.parts:
@@ -138,6 +138,6 @@ def _answer_to(part, velocity_error, force, law, turned):
 
 
 def _off(rows, force, slack, variance):
-    """d along V of rows that bear ``force`` and are left ``slack``, known to ``variance``."""
+    """d along V of rows with ``force`` and a remaining ``slack``, known to ``variance``."""
     off = np.abs(rows.U.T @ slack) + np.sqrt(rows.U.T**2 @ variance)
     return np.minimum(off / rows.s, rows.s * np.linalg.norm(force))

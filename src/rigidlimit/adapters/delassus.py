@@ -1,12 +1,13 @@
 """A factor B of a Delassus matrix W = B B^T that was stored with errors.
 
 Noise. W is symmetric and positive semidefinite, so its antisymmetric part E and its least
-eigenvalue, if negative, are errors. Eigenvalues below some max(|E|_2, -least) cannot be told from
-zero (Weyl's inequality) and are left out: kept, they would make constraints out of errors.
+eigenvalue, if negative, are errors. Eigenvalues below some max(|E|_2, -least) cannot be
+distinguished from zero (Weyl's inequality) and are left out: kept, they would make constraints out
+of errors.
 
 W is taken apart into islands, contacts that are coupled to no others, and each is factorized by
 itself: by its eigenvectors, or by Cholesky's method in the order of least bandwidth where all its
-eigenvalues are kept, which leaves B sparse where W is.
+eigenvalues are kept, which keeps B sparse where W is.
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,7 @@ EPSILON = np.finfo(float).eps
 @dataclass(frozen=True)
 class Factor:
     """B (m, n) with W = B B^T + left_out. Over the largest entry or eigenvalue of W: asymmetry
-    max |W - W^T|; noise: the error that asymmetry, digits and negative eigenvalues tell; threshold:
+    max |W - W^T|; noise: error estimate by asymmetry, digits and negative eigenvalues; threshold:
     eigenvalues below it count as zero; cut: largest |eigenvalue| left out; kept: least one kept.
     error (m, m): standard deviation of the entries of W."""
 
@@ -72,10 +73,10 @@ def factorized(W: sp.csr_array, *, rounding: float = 0.0, cut: float | None = No
         np.full(A.shape, np.std(B @ B.T + lost - 0.5 * (A + A.T)))
         for A, (B, lost) in zip(blocks, factors, strict=True)
     ]
-    told = (0.5 * apart).maximum(digits * abs(W))
+    noise = (0.5 * apart).maximum(digits * abs(W))
     return Factor(
         B=assembled([B for B, _ in factors], parts, W.shape[0]),
-        error=sp.csr_array(told.maximum(assembled(own, parts, W.shape[0], square=True))),
+        error=sp.csr_array(noise.maximum(assembled(own, parts, W.shape[0], square=True))),
         left_out=assembled([lost for _, lost in factors], parts, W.shape[0], square=True),
         asymmetry=_largest(apart) / (_largest(abs(W)) or 1.0),
         noise=noise,
@@ -95,7 +96,7 @@ def islands(W: sp.csr_array) -> list[np.ndarray]:
 
 
 def _factor(A, values, vectors, limit):
-    """(B, what it leaves out) of one island."""
+    """(B, W - B B^T) of one island."""
     kept = values > limit
     lost = (vectors[:, ~kept] * values[~kept]) @ vectors[:, ~kept].T
     if not kept.all():

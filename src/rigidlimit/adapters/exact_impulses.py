@@ -1,8 +1,8 @@
-"""Step 1 of a captured problem to its last digits (``conditioning/dense_lcp.py``).
+"""Step 1 of a captured problem refined to rounding (``conditioning/dense_lcp.py``).
 
-W feels motions by the squares of their singular values s: a residual of 1e-12 leaves impulses along
-a motion with s = 1e-6 wholly open. Where it leaves any open, and the contacts that are coupled to
-one another are few, they are solved as a dense problem.
+Motions enter W by the squares of their singular values s: a residual of 1e-12 does not determine
+impulses along a motion with s = 1e-6 at all. Where any are undetermined, and the contacts that are
+coupled to one another are few, they are solved as a dense problem.
 """
 
 from collections.abc import Iterator
@@ -66,8 +66,8 @@ def other_digits(
     """``problem`` with other draws of the errors of its slacks, certain to be beyond them.
 
     Where contacts that nearly depend on one another may be closed, errors decide which of them
-    bear, and close others by their size over s: of that the singular values of contacts that happen
-    to bear tell nothing.
+    are active, and close others by their size over s: the singular values of the contacts that
+    happen to be active do not show that.
     """
     size = TOLERANCES.certain * np.sqrt(problem.error.power(2) @ classic.force**2)
     for signs in np.random.default_rng(0).choice([-1.0, 1.0], (TOLERANCES.samples, len(size))):

@@ -3,7 +3,7 @@
 The normal rows alone make 0 <= r_N _|_ u_N >= 0; its contacts are those of ``contact_dynamics``
 with dt = 1, so that forces here are impulses [N s].
 
-Global: B = H_N^T. Local: only W_NN = B M^-1 B^T is known, and a factor of it serves as B, with
+Global: B = H_N^T. Local: only W_NN = B M^-1 B^T is known, and a factor of it is used as B, with
 M = 1 (``delassus``). Forces of both steps of the method depend on B only through W and B^T f, so
 this B is as good as the real one: F~ = B^T f in coordinates of its own.
 
@@ -42,8 +42,8 @@ class NormalProblem(Brief):
     """The frictionless problem 0 <= f _|_ B v + gap >= 0, M v = B^T f + impulse (dt = 1).
 
     B (m, n), M (n, n), gap (m,) [m/s], impulse (n,) [N s]. Of W_NN as stored, over its largest
-    entry or eigenvalue: asymmetry max |W - W^T|; noise: the error that its asymmetry, digits and
-    negative eigenvalues tell; threshold: eigenvalues below it count as zero; cut: largest
+    entry or eigenvalue: asymmetry max |W - W^T|; noise: error estimate by its asymmetry, digits and
+    negative eigenvalues; threshold: eigenvalues below it count as zero; cut: largest
     |eigenvalue| left out, kept: least one kept. 0, 0, 0, 0 and 1 for global problems. error (m, m):
     standard deviation of the entries of W_NN; left_out (m, m): W_NN - B M^-1 B^T, None if nothing.
     local: B is a factor of W_NN, with columns in no physical direction.
@@ -80,8 +80,9 @@ class NormalProblem(Brief):
         )
 
     def gradient_of(self, contacts: np.ndarray) -> sp.csr_array:
-        """B of some contacts. Of a local problem anew in its own directions: a motion that only
-        the others feel would be left in B as rounding, and rounding would be balanced."""
+        """B of some contacts. For a local problem computed anew in its own directions: a motion
+        that only the others resist would remain in B as rounding, and rounding would be
+        balanced."""
         rows = sp.csr_array(self.B[contacts])
         if not self.local or not rows.shape[0]:
             return rows
@@ -100,8 +101,8 @@ class CapturedAnswer(Brief):
     closed: contacts that do not open, (c,); B (c, n'), load (n',): what was balanced on them.
     doubtful: how many of them are closed only within the errors of the stored matrices. data_error:
     how far these errors move an impulse, over the largest impulse (``data_errors.py``); nan if that
-    is not known. idle: how many others touch and
-    cannot bear, but by motions that contacts hardly feel; they are not among ``closed``.
+    is not known. idle: how many others touch, but cannot carry force except along weakly
+    constrained motions; they are not among ``closed``.
     """
 
     problem: NormalProblem
@@ -180,7 +181,7 @@ class Law(NamedTuple):
     yielding: np.ndarray
 
     def limit(self, classic: ContactDynamicsResult) -> np.ndarray:
-        """Slack up to which contacts count as closed, (m,) [m/s]."""
+        """Largest slack at which contacts count as closed, (m,) [m/s]."""
         return self.closed * float(classic.force.max(initial=0.0)) * self.yielding
 
 
@@ -202,8 +203,8 @@ def _answer(problem, islands, classic, law):
 
 
 def _balanced(problem, classic, contacts, law, *, idle=True):
-    """(step 2 on ``contacts`` (c,), others that were tried). idle: without those that cannot bear,
-    if it falls short with them."""
+    """(step 2 on ``contacts`` (c,), others that were tried). idle: without those that cannot carry
+    force, if it does not converge with them."""
 
     def on(contacts: np.ndarray) -> CapturedAnswer:
         B = problem.gradient_of(contacts)
@@ -233,8 +234,8 @@ def _apart(other, answer) -> float:
 
 
 def _bearing(problem, contacts, force):
-    """``contacts`` without those that no forces of this balance can press, but by motions that the
-    others hardly feel (``several_bodies.cannot_bear``): as the sides of blocks in a tower, which
+    """``contacts`` without those that carry no force in any balance, except along motions that the
+    others hardly resist (``several_bodies.cannot_bear``): as the sides of blocks in a tower, which
     lean on one another by a millionth. force (m,): of step 1."""
     for _ in range(CONDITIONING.rounds):
         if len(contacts) ** 2 > CONDITIONING.most_pairs:

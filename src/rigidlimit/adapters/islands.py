@@ -26,8 +26,8 @@ class Spectrum(NamedTuple):
 
 @dataclass(frozen=True)
 class Island:
-    """Contacts ``members`` (k,) and the ``columns`` (c,) that they feel. A (k, c): their rows, None
-    if these have too many entries."""
+    """Contacts ``members`` (k,) and the ``columns`` (c,) of their rows. A (k, c): these rows, None
+    if they have too many entries."""
 
     members: np.ndarray
     columns: np.ndarray
@@ -43,7 +43,7 @@ class Island:
 
 
 class Islands(NamedTuple):
-    """``parts``: each ``Island`` of a problem that feels anything. root, M (n, n): see above."""
+    """``parts``: each ``Island`` of a problem with nonzero rows. root, M (n, n): see above."""
 
     parts: list[Island]
     root: sp.csr_array

@@ -35,8 +35,8 @@ from .lammps_script import script
 @dataclass(frozen=True, repr=False)
 class LammpsResult(Brief):
     """contacts, force (m,) [N] of the final positions; tangential (m, 3) [N]: LAMMPS's tangential
-    force on contacts.body[:, 1]; history: what ``compatible_forces`` goes on from; kinetic_energy
-    [J]; seconds of marching."""
+    force on contacts.body[:, 1]; history: for ``compatible_forces``; kinetic_energy
+    [J]; seconds: run time."""
 
     contacts: Contacts
     force: np.ndarray

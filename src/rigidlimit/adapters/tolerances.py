@@ -10,28 +10,28 @@ class Tolerances:
     Attributes
     ----------
     same_face : cosine of the angle between a given patch and a face of which it may be a part.
-    opposite : sine of the angle between two faces up to which they look against each other.
-    sliver : area of a patch, over the smaller face's, up to which it is none.
-    flat : spread of z over the mean radius of balls up to which their centres lie in a plane.
+    opposite : sine of the largest angle between two faces that face each other.
+    sliver : largest area of a patch, over the smaller face's, that is ignored.
+    flat : largest spread of z over the mean radius of balls whose centres lie in a plane.
     same : difference of centres over a body's size, and of moments over its square, that is
         rounding.
     even : difference of stiffnesses that is rounding.
     cut : eigenvalues below this part of the largest are rounding, whatever the noise.
-    negative : a negative eigenvalue beyond this part of the largest, and beyond what asymmetry
-        tells, is no noise: W is another matrix.
-    certain : multiple of the errors told beyond which an eigenvalue is none, and a contact open
-        for certain: the errors of the symmetric part are of the size of those that the asymmetry
-        tells, not equal.
+    negative : a negative eigenvalue beyond this fraction of the largest, and beyond the asymmetry,
+        is not noise: W is another matrix.
+    certain : multiple of the estimated errors beyond which an eigenvalue is not an error, and a
+        contact certainly open: the errors of the symmetric part are of the size of the asymmetry,
+        not equal to it.
     zero : singular values below this part of the largest are rounding of B.
-    most : entries of A of one island, zeros included, up to which its singular values are looked
-        at: some 10 s. Of larger ones it is not known how far errors move impulses.
-    loose : part of the largest impulse that errors of slacks leave open along a motion of closed
-        contacts, from which on they may decide which of them bear: answers to other errors are
-        looked at then.
-    still : part of the largest velocity up to which a contact is at rest; residuals are 1e-10.
-    asymmetric : part of the largest entry of W by which opposite ones may differ, where its digits
-        tell no more.
-    samples : such answers, to other signs of the errors.
+    most : largest number of entries of A of one island, zeros included, for which its singular
+        values are computed: some 10 s. For larger ones the effect of errors is not known.
+    loose : error of impulses by errors of slacks along a motion of closed contacts, over the
+        largest impulse, above which they may decide which contacts are active: solutions for other
+        errors are computed then.
+    still : fraction of the largest velocity below which a contact is at rest; residuals are 1e-10.
+    asymmetric : fraction of the largest entry of W by which opposite ones may differ, where its
+        digits are not known.
+    samples : number of such solutions, with other signs of the errors.
     """
 
     same_face: float = 0.9

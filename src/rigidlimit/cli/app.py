@@ -58,4 +58,4 @@ JUDGEMENTS = determinacy, collapse, solve, settle, forces
 for _command in (run, path, study, plot, scenes, demo, view, export, compare, *JUDGEMENTS):
     app.command()(stoppable(_command))
 app.command("import")(stoppable(import_packing))
-app.command()(stoppable(paper, kept="the same command goes on with the results kept"))
+app.command()(stoppable(paper, kept="the same command continues with the results kept"))

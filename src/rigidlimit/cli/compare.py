@@ -132,7 +132,7 @@ def _show(scene: str, answer) -> None:
         if not found.converged:
             more = "; --sweeps allows more" if name == "pgs" else ""
             console.print(
-                f"NOT converged: {names[name]}, residual {found.residual:.0e} (asked "
+                f"NOT converged: {names[name]}, residual {found.residual:.0e} (tolerance "
                 f"{found.tolerance:.0e}) after {counted(found.iterations, 'iteration')}{more}",
                 highlight=False,
             )
@@ -147,7 +147,7 @@ def _show(scene: str, answer) -> None:
             f"{answer.unrest}; its forces are no reference", highlight=False, markup=False
         )
     console.print(
-        f"rest found by {answer.how}; bearing contacts: {answer.bears('compatible').sum()} "
+        f"rest found by {answer.how}; active contacts: {answer.bears('compatible').sum()} "
         f"compatible, {answer.bears('dem').sum()} DEM, {answer.shared.sum()} in both, where the "
         f"compatible forces are within {answer.shared_error:.1e}",
         highlight=False,
@@ -159,6 +159,6 @@ def _show_sweep(scales, errors, slope) -> None:
     for scale, error in zip(scales, errors, strict=True):
         console.print(f"stiffness x {scale:.0e}: compatible against DEM {error:.2e}")
     if max(errors) < LIMITS.rests:
-        console.print("nothing to fit: these differences are what the DEM leaves of its rest")
+        console.print("nothing to fit: these differences are the accuracy of the DEM at rest")
     else:
         console.print(f"fitted: error ~ stiffness^{slope:.3f}")

@@ -72,8 +72,8 @@ def largest_first(force: np.ndarray) -> np.ndarray:
 def judge(
     rigid: Rigid, contacts: str | None, intervals: Intervals
 ) -> "tuple[Determinacy | None, np.ndarray]":
-    """(Determinacy, indices asked for); says so and gives None where it finds no admissible
-    forces, so that the forces themselves are still shown and stored."""
+    """(Determinacy, chosen indices); prints a message and returns None where there are no
+    admissible forces, so that the forces themselves are still shown and stored."""
     from rich.console import Console
 
     from ..diagnostics import determinacy
@@ -84,7 +84,7 @@ def judge(
         intervals = Intervals.none
         typer.echo(
             f"{len(rigid.compatible)} contacts: least and greatest forces would take minutes; "
-            "--contacts largest, or numbers like 0,5,7-9, asks for some"
+            "--contacts largest, or numbers like 0,5,7-9, selects some"
         )
     with Console(stderr=True).status(f"judging {len(rigid.compatible)} contacts"):
         try:
@@ -136,8 +136,8 @@ def store(
     found: "Determinacy | None",
     more: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
-    """Write the file of results, if one is asked for. found: None as long as it is not known;
-    more: what else it says of the whole."""
+    """Write the file of results, if requested. found: None as long as it is not known;
+    more: further values of the whole."""
     from ..output.results import write_results
 
     if out is not None:

@@ -56,7 +56,7 @@ def compatible_with_friction(
 
 
 def captured_contacts(file: Path) -> Rough:
-    """The contacts of a captured problem that its motion leaves closed, with the impulses found."""
+    """The closed contacts of a captured problem, with the impulses found."""
     captured, answer = _solved(file)
     typer.echo(answer.message)
     if not answer.converged:
@@ -100,8 +100,8 @@ def _tell_unique(captured, answer) -> int | None:
         return None
     if len(found.number) > LIMITS.degree:
         typer.echo(
-            f"{len(found.number)} closed contacts: whether these impulses are unique is left out; "
-            "rigidlimit determinacy FILE --friction tells"
+            f"{len(found.number)} closed contacts: whether these impulses are unique is not "
+            "computed; use rigidlimit determinacy FILE --friction"
         )
         return None
     degree = found.degree()

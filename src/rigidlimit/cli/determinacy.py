@@ -114,7 +114,7 @@ def _stored(path, index) -> Rigid | Rough:
     if "classic" in shown.tangential:
         return _rough_frame(title, shown, closed)
     forces, balance = dict(shown.forces), shown.balance
-    if "compatible" not in forces:  # steps between those that asked for them
+    if "compatible" not in forces:  # steps between those that have them
         answer = compatible_forces(
             *balance,
             stiffness=run[index].stiffness[closed],
@@ -170,8 +170,8 @@ def _refuse_nothing(title, closed) -> None:
 
 
 def _tell_unsolved(name, result) -> None:
-    """What a step that is not solved means here: forces of least energy are as admissible as any,
-    and which forces balance determines does not hang on springs; others are an InputError."""
+    """Check a step that is not solved: forces of least energy are as admissible as any, and
+    which forces balance determines does not depend on springs; others are an InputError."""
     if result.converged:
         return
     if not (result.classic.converged and result.compatible.status is Status.NO_EQUILIBRIUM):
@@ -203,8 +203,8 @@ def _settled(name, until) -> Rigid | Rough:
             status.update(f"settling, t = {simulation.time:.4g} s")
         result = simulation.step(compatible=True)
     _tell_unsolved(name, result)
-    if told := result.motion:
-        typer.echo(f"not at rest at t = {result.time:.6g} s: {told}; this judges the pose of then")
+    if motion := result.motion:
+        typer.echo(f"not at rest at t = {result.time:.6g} s: {motion}; this is for that pose")
     closed = np.flatnonzero(result.closed)
     if result.T is not None:
         return _rough_frame(f"{loaded.name} at t = {result.time:.6g} s", frame(result), closed)

@@ -16,14 +16,14 @@ def wanted_steps(forces: str, steps: int, dt: float) -> Callable[[int], bool]:
     chosen = _chosen(forces, dt)
     if max(chosen) > steps:
         raise InputError(
-            f"--forces asks for t = {max(chosen) * dt:.6g} s, but the run ends at "
+            f"--forces requests t = {max(chosen) * dt:.6g} s, but the run ends at "
             f"{steps * dt:.6g} s; expected times within the run; make it longer with --until"
         )
     return lambda k: k in chosen
 
 
 def _chosen(forces: str, dt: float) -> set[int]:
-    """The steps that end nearest the times asked for."""
+    """The steps that end nearest the requested times."""
     try:
         return {max(1, round(float(t) / dt)) for t in forces.split(",")}
     except (ValueError, OverflowError):
@@ -39,6 +39,6 @@ def refuse_past(forces: str, time: float, dt: float) -> None:
     first = min(_chosen(forces, dt))
     if first <= round(time / dt):
         raise InputError(
-            f"--forces asks for t = {first * dt:.6g} s, but the run is finished up to {time:.6g} s"
+            f"--forces requests t = {first * dt:.6g} s, but the run is finished up to {time:.6g} s"
             "; expected times after that; the steps before keep the forces that they have"
         )

@@ -30,8 +30,8 @@ def show_forces(simulation: "Simulation", result: "StepResult", *, largest: int 
     if answer is not None:
         state = "" if result.T is None else f", {answer.state}"
         said += f", of the compatible forces {answer.residual:.1e} ({answer.status}{state})"
-    told = (said, result.indeterminacy(LIMITS.degree), balance(simulation, result), result.doubt)
-    for text in filter(None, told):
+    texts = (said, result.indeterminacy(LIMITS.degree), balance(simulation, result), result.doubt)
+    for text in filter(None, texts):
         console.print(text, highlight=False, markup=False)
 
 
@@ -119,6 +119,6 @@ def _moving(simulation) -> str:
         return "standing still, but its forces are open"
     speed = speeds(bodies, state)
     fastest = int(speed.argmax())
-    told = f"moving, at up to {speed[fastest]:.2g} m/s ({bodies.names[fastest]!r})"
+    text = f"moving, at up to {speed[fastest]:.2g} m/s ({bodies.names[fastest]!r})"
     gone = farthest(bodies, begun, state)
-    return f"{told}; {gone}" if gone else told
+    return f"{text}; {gone}" if gone else text

@@ -69,7 +69,7 @@ def import_packing(
     ] = None,
     columns: Annotated[
         str | None,
-        typer.Option(help='Of tables without names: like "x y z diameter"; - leaves one out.'),
+        typer.Option(help='For tables without names: like "x y z diameter"; - skips a column.'),
     ] = None,
     friction: Annotated[float, typer.Option(help="Coefficient of friction.")] = 0.0,
     young: Annotated[float, typer.Option(help="Young's modulus [Pa].")] = 50e9,
@@ -84,7 +84,8 @@ def import_packing(
         str | None, typer.Option(help="Types whose balls are held, like 2 or 2,3.")
     ] = None,
     units: Annotated[
-        str | None, typer.Option(help="Of LAMMPS: si, cgs, micro, nano or lj, if not told.")
+        str | None,
+        typer.Option(help="LAMMPS units: si, cgs, micro, nano or lj, if the file does not say."),
     ] = None,
     frame: Annotated[int, typer.Option(help="Snapshot of a dump: 0 the first, -1 the last.")] = -1,
     dim: Annotated[int | None, typer.Option(help="2: disks in the plane.")] = None,

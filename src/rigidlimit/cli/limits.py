@@ -1,4 +1,4 @@
-"""Up to how much commands compute and show unless more is asked for."""
+"""Default limits of what commands compute and show."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,10 @@ class Limits:
     intervals : contacts beyond which an interval takes seconds to minutes.
     cones : the same of rough contacts in space: six second-order cone programs each, of some
         milliseconds.
-    degree : closed contacts up to which the degree of indeterminacy is computed: a second or two.
+    degree : largest number of closed contacts for which the degree of indeterminacy is computed: a
+        second or two.
         Random packings of 20,000 take half a minute.
-    rests : difference of forces below which it is what the DEM, at rest to 1e-8, leaves of its
-        balance.
+    rests : difference of forces below which it is the accuracy of the DEM, at rest to 1e-8.
     """
 
     rows: int = 12

@@ -26,7 +26,7 @@ def paper(
 ) -> None:
     """Reproduce the paper's experiments: report.html with every figure and table 1.
 
-    A stopped run goes on where it was: results of each case are kept in the folder.
+    A stopped run can be resumed: results of each case are kept in the folder.
     """
     check_folder("--out", out)
     watch_compiler()

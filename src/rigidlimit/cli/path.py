@@ -34,7 +34,7 @@ def path(
 
     Example: `rigidlimit path shear.toml --out shear.csv`. The table has stress, strain, void ratio,
     coordination, fabric and sliding contacts, a row a stage or step. Ctrl-C keeps what is done:
-    the same command with --resume goes on.
+    the same command with --resume continues.
     """
     from ..output import plots
     from ..output.plots.style import figure_format
@@ -62,7 +62,7 @@ def path(
                 loaded, legs, out=out, resume=resume, overwrite=overwrite, progress=not quiet
             )
     except KeyboardInterrupt:
-        kept = "nothing was kept" if out is None else "the same command with --resume goes on"
+        kept = "nothing was kept" if out is None else "the same command with --resume continues"
         typer.echo(f"stopped; {kept}", err=True)
         raise typer.Exit(130) from None
     if picture is not None:

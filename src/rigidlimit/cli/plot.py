@@ -95,7 +95,7 @@ def plot(
     colour: Annotated[
         Colour,
         typer.Option(
-            help="What colours of lines tell: forces, or how near contacts are to sliding."
+            help="What colours of lines show: forces, or how near contacts are to sliding."
         ),
     ] = Colour.force,
 ) -> None:
@@ -116,11 +116,11 @@ def plot(
     (check_file if single else check_folder)("--out", out)
     shown = plots.frame(run, index=frame)
     folder = file.parent if out is None else out
-    told: set[str] = set()
+    reported: set[str] = set()
     for each in kinds:
         path = out if single else folder / f"{file.stem}-{each}.{format}"
         try:
-            figure = _draw(plots, shown, each, view, log, dark, told, colour)
+            figure = _draw(plots, shown, each, view, log, dark, reported, colour)
         except InputError as error:
             if kind is not Kind.all:
                 raise
@@ -130,7 +130,7 @@ def plot(
         typer.echo(f"written: {path}")
 
 
-def _draw(plots, shown, kind: Kind, view, log, dark, told: set[str], colour: Colour):
+def _draw(plots, shown, kind: Kind, view, log, dark, reported: set[str], colour: Colour):
     options = {"dark": dark}
     if kind in (Kind.network, Kind.compare):
         options["colour"] = str(colour)
@@ -142,26 +142,28 @@ def _draw(plots, shown, kind: Kind, view, log, dark, told: set[str], colour: Col
         options["view"] = str(view or View.front)
     elif kind is not Kind.floor and log is not None:
         options["log"] = log
-    return drawn(getattr(plots, (FUNCTIONS | OF_PACKINGS)[kind]), shown, told=told, **options)
+    return drawn(
+        getattr(plots, (FUNCTIONS | OF_PACKINGS)[kind]), shown, reported=reported, **options
+    )
 
 
 def drawn(
     function: "Callable[..., Figure]",
     source: "Source",
     *,
-    told: set[str] | None = None,
+    reported: set[str] | None = None,
     **options,
 ) -> "Figure":
-    """The figure; what could not be drawn as asked is told in one line, once."""
+    """The figure; what could not be drawn as requested is reported in one line, once."""
     from ..output.plots import Fallback
 
-    told = set() if told is None else told
+    reported = set() if reported is None else reported
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", Fallback)
         figure = function(source, **options)
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        if text not in told:
-            told.add(text)
+        if text not in reported:
+            reported.add(text)
             typer.echo(text, err=True)
     return figure

@@ -108,7 +108,7 @@ def report(found: "PoseForces", largest: int, out: Path | None) -> None:
             )
         write_results(out, summary, columns)
         typer.echo(f"written: {out}")
-    if not found.converged and found.status is not Status.UNBALANCED:  # as asked
+    if not found.converged and found.status is not Status.UNBALANCED:  # as requested
         raise typer.Exit(1)
 
 

@@ -1,4 +1,4 @@
-"""What ``determinacy`` tells of contacts with friction: table, findings, file of results."""
+"""Output of ``determinacy`` for contacts with friction: table, findings, file of results."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,9 +56,9 @@ def tell(rough: Rough, contacts: str | None, intervals: Intervals, out: Path | N
     squeeze = self_stress(**rows)
     largest = largest_first(rough.compatible)[: LIMITS.contacts]
     _show(rough, found, chosen if len(chosen) else largest)
-    for told in (found, least, squeeze):
-        if told is not None:
-            text = told.described(rough.unit) if told is found else told.message
+    for part in (found, least, squeeze):
+        if part is not None:
+            text = part.described(rough.unit) if part is found else part.message
             typer.echo(text)
     _store(out, rough, found, least, squeeze)
     return found is not None
@@ -71,7 +71,7 @@ def _chosen(rough: Rough, contacts: str | None, intervals: Intervals) -> np.ndar
         contacts = "largest"
     many = len(rough.force) > LIMITS.intervals
     if contacts == "largest" and many and intervals is Intervals.auto:
-        typer.echo(f"{len(rough.force)} contacts: intervals are left out; --contacts asks for some")
+        typer.echo(f"{len(rough.force)} contacts: intervals are left out; --contacts selects some")
         return np.zeros(0, int)
     return chosen_contacts(contacts, rough)
 

@@ -66,7 +66,7 @@ def run(
     """Compute a scene and show its largest contact forces, classic beside compatible.
 
     Example: `rigidlimit run pyramid --out pyramid.h5 --vtk paraview`. Ctrl-C stops a run that has
-    `--out` so that `--resume` goes on with it; with a later `--until` it extends a finished run.
+    `--out` so that `--resume` continues it; with a later `--until` it extends a finished run.
     A second Ctrl-C does not wait for the end of a long step; what came after the last checkpoint,
     one each 10 seconds, is then computed again. Without `--resume` a finished run of that name is
     replaced at the end.
@@ -145,7 +145,7 @@ def _check_options(scene, out, vtk, picture, capture, capture_hard, resume, over
         if given and out is None:
             raise InputError(f"{option} needs the run's file: add --out FILE")
     if resume and overwrite:
-        raise InputError("--resume goes on with a run, --overwrite drops it; expected one of them")
+        raise InputError("--resume continues a run, --overwrite drops it; expected one of them")
     if out is not None and same_file(out, Path(scene)):
         raise InputError(f"--out is {out}, the scene itself; expected another file, like {out}.h5")
     if capture is not None:
@@ -189,7 +189,7 @@ def _writer(out: Path, simulation, settings: dict, resume: bool, overwrite: bool
 
 
 def _write(simulation, made, out, vtk, capture, picture) -> list[Path]:
-    """What is asked for beside the run, which is written already; all files, in their order."""
+    """Further requested output, after the run itself; all files, in their order."""
     if vtk is not None:
         from ..output.hdf5 import read_run
         from ..output.vtk import write_paraview

@@ -65,6 +65,6 @@ def scenes(
 
 
 def _first_sentence(text: str) -> str:
-    """What a scene is, without the known answer that its docstring goes on to give."""
+    """Description of a scene, without the known result that its docstring adds."""
     paragraph = " ".join(text.split("\n\n")[0].replace("``", "").split())
     return paragraph.split(" Known:")[0].split(". ")[0].rstrip(".") + "."

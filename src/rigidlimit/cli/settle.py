@@ -1,4 +1,4 @@
-"""``rigidlimit settle SCENE``: bring a scene to rest and write it, to go on from there."""
+"""``rigidlimit settle SCENE``: bring a scene to rest and write it, as a starting point."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -34,7 +34,7 @@ def settle(
     overwrite: OverwriteOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Bring a scene to rest, also where smooth bodies would slide, spin or creep for ever.
+    """Bring a scene to rest, also where bodies without friction would slide, spin or creep forever.
 
     Example: `rigidlimit settle packing --out rest.toml`, then `rigidlimit run rest.toml`. A scene
     that does not come to rest is one error, and nothing is written.

@@ -124,7 +124,7 @@ def _tell(answer, certificate):
         "of the step"
         + (f", {answer.doubtful} only within the errors of the file" if answer.doubtful else "")
         + (
-            f"; {answer.idle} more touch and cannot bear, but by slight tilts"
+            f"; {answer.idle} more touch, but cannot carry force except by slight tilts"
             if answer.idle
             else ""
         )

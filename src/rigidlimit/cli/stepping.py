@@ -1,8 +1,8 @@
 """The loop of ``rigidlimit run``: step by step to the end, or until somebody stops it.
 
 The first signal to stop is heeded between two steps, so that nothing is lost. Whoever does not
-want to wait for a long step sends a second one: it strikes at once, as Ctrl-C does elsewhere, and
-the run can go on from its last checkpoint.
+want to wait for a long step sends a second one: it stops at once, as Ctrl-C does elsewhere, and
+the run can be resumed from its last checkpoint.
 """
 
 import contextlib
@@ -106,12 +106,12 @@ def advance(
                 writer.checkpoint()
                 writer.close()
     except KeyboardInterrupt:
-        if writer is None or writer.finished:  # the command tells what was written
+        if writer is None or writer.finished:  # the command reports what was written
             raise
         writer.close()
         typer.echo(
-            f"stopped at once; the same command with --resume goes on from the last checkpoint, at "
-            f"t = {writer.saved:.6g} s",
+            "stopped at once; the same command with --resume continues from the last checkpoint, "
+            f"at t = {writer.saved:.6g} s",
             err=True,
         )
         raise typer.Exit(130) from None
@@ -120,14 +120,14 @@ def advance(
             raise
         writer.close()
         raise OutputError(
-            f"{error}; when that is mended, the same command with --resume goes on from t = "
+            f"{error}; after fixing that, the same command with --resume continues from t = "
             f"{writer.saved:.6g} s"
         ) from error
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
     if asked:
-        kept = "the same command with --resume goes on"
+        kept = "the same command with --resume continues"
         if writer is None:
             kept = "nothing was kept"
         elif complete:

@@ -15,7 +15,7 @@ def stoppable(command: Callable, *, kept: str = "") -> Callable:
     """The command; kept: what to add if it is stopped after it has written something."""
 
     @functools.wraps(command)
-    def told(*arguments, **options):
+    def wrapped(*arguments, **options):
         with watched() as written:
             try:
                 return command(*arguments, **options)
@@ -23,13 +23,13 @@ def stoppable(command: Callable, *, kept: str = "") -> Callable:
                 typer.echo(f"stopped; {_account(written, kept)}", err=True)
                 raise typer.Exit(130) from None
 
-    return told
+    return wrapped
 
 
 def _account(written: list[Path], kept: str) -> str:
     from ..output.stored import PARTS
 
-    # the parts of a run are no result yet; `run` tells of them itself
+    # the parts of a run are no result yet; `run` reports them itself
     files = list(dict.fromkeys(path for path in written if path.parent.suffix != PARTS))
     if not files:
         return "nothing was written"

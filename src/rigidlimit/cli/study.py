@@ -35,8 +35,8 @@ def study(
     """Compute a scene over many seeds and parameters, and take statistics.
 
     Example: `rigidlimit study study.toml --out study.h5 --workers 2`. The numbers are the same for
-    any number of workers. Ctrl-C, or the loss of a worker or of this program, loses no sample that
-    is done: the same command with --resume goes on. A sample that fails is told, with exit code 1.
+    any number of workers. Ctrl-C, or the loss of a worker or of this program, loses no finished
+    sample: the same command with --resume continues. A failed sample is reported, with exit code 1.
     """
     from ..output.endings import check_ending
     from ..studies import study as compute
@@ -66,7 +66,7 @@ def study(
                 progress=not quiet,
             )
     except KeyboardInterrupt:
-        kept = "nothing was kept" if out is None else "the same command with --resume goes on"
+        kept = "nothing was kept" if out is None else "the same command with --resume continues"
         typer.echo(f"stopped; {kept}", err=True)
         raise typer.Exit(130) from None
     finally:

@@ -1,1 +1,1 @@
-"""What a run leaves behind: HDF5, ParaView files, pictures. Imported only when asked for."""
+"""Output of a run: HDF5, ParaView files, figures. Imported only when used."""

@@ -2,8 +2,8 @@
 
 A ``Facets`` holds the corners of t triangles one after the other. normal: of the facet, or smooth
 where neighbouring facets meet at less than SMOOTH. edge: in-plane distance of the corner from up to
-four edges of the face the triangle is part of, those next to it; its interpolant tells the picture
-how far a pixel is from an edge, also from one that borders only the neighbouring triangle.
+four edges of the face the triangle is part of, those next to it; its interpolant is the distance of
+a pixel from an edge, also from one that borders only the neighbouring triangle.
 """
 
 from collections.abc import Sequence

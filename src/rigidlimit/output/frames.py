@@ -31,9 +31,9 @@ class Frame:
 
     position (n, 3) [m], quaternion (n, 4), contacts: as in ``State`` and ``Contacts``. forces: name
     of the method -> (m,) [N]. gravity (3,) [m/s^2] or zero. time [s]. name: of the scene. B (m, 6
-    n): gap gradient, made when first asked for if ``velocity`` (n, 6) and ``dt`` are known.
-    stored_closed (m,) bool or None, several_bodies, unresolved: what step 2 was asked for, the last
-    if it took loads along motions that data do not resolve as its forces bear them. Of scenes with
+    n): gap gradient, made at first access if ``velocity`` (n, 6) and ``dt`` are known.
+    stored_closed (m,) bool or None, several_bodies, unresolved: options of step 2, the last
+    if it excluded unresolved motions from the balance. Of scenes with
     friction, by method: tangential (m, 3) [N], the tangential parts of the force vectors on
     contacts.body[:, 1], and sliding (m,) bool; friction (m,): mu. cell (3, 3) [m]: vectors of a
     periodic cell, at the same time as the positions."""
@@ -77,8 +77,8 @@ class Frame:
             remedy = nearest(method, self.forces)
             if method == "compatible":
                 remedy = (
-                    "the step was made without them: ask for step(compatible=True), or for run "
-                    f"--forces every; it has {', '.join(self.forces)}"
+                    "the step was made without them: use step(compatible=True), or run --forces "
+                    f"every; it has {', '.join(self.forces)}"
                 )
             raise InputError(f"no forces {method!r} in this step; {remedy}")
         return method, self.forces[method]

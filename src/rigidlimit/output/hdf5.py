@@ -15,7 +15,7 @@ from ..errors import InputError, OutputError, SceneError, SceneWarning, Unfinish
 from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
 from .comparison_file import write_comparison
-from .stored import SCHEMA, damage_told, opened, read_head, steps_in, steps_of
+from .stored import SCHEMA, damage_reported, opened, read_head, steps_in, steps_of
 from .stored_step import StoredStep, read_step
 from .unfinished import left_out, parts_of, read_unfinished
 from .writer import RunWriter, check_place
@@ -64,7 +64,7 @@ class Run(Displayed):
                 file, number = self._places[k]
         except TypeError:
             raise InputError(
-                f"{self.path}: step {k!r} is asked for; expected a whole number, or a slice of them"
+                f"{self.path}: step {k!r} is requested; expected a whole number, or a slice of them"
             ) from None
         except IndexError:
             raise OutputError(
@@ -74,7 +74,7 @@ class Run(Displayed):
             return [self[i] for i in numbers]
         if not (self.finished or file.exists()):
             raise OutputError(f"{self.path}: this run was finished meanwhile; read it again")
-        with opened(file) as source, damage_told(self.path, f" at stored step {k}"):
+        with opened(file) as source, damage_reported(self.path, f" at stored step {k}"):
             return read_step(steps_of(source)[number], int(number), self.scene)
 
     @cached_property
@@ -97,7 +97,7 @@ def looks_like_run(path: str | Path) -> bool:
 
 
 def read_run(path: str | Path) -> Run:
-    """Open a run. One that is unfinished is told by a warning, UnfinishedRun.
+    """Open a run. An unfinished one gives a warning, UnfinishedRun.
 
     Raises OutputError if it is missing, damaged, of a newer schema, or has no step yet.
     """
@@ -121,7 +121,7 @@ def read_run(path: str | Path) -> Run:
 
 
 def _unfinished(path: Path) -> Run | None:
-    """The steps saved so far of a run that goes on or was stopped; None if there is no such run,
+    """The steps saved so far of a run in progress or interrupted; None if there is no such run,
     or if it is to replace a finished one, which then is the run of this name."""
     stored = read_unfinished(path)
     if stored is None:
@@ -141,7 +141,7 @@ def _unfinished(path: Path) -> Run | None:
     end = "" if until is None else f" of {until:.6g} s"
     warn(
         f"{path}: this run is unfinished: {counted(len(times), 'step')} saved, up to t = "
-        f"{times[-1]:.6g} s{end}{left_out(stored)}; rigidlimit run --resume goes on with it",
+        f"{times[-1]:.6g} s{end}{left_out(stored)}; rigidlimit run --resume continues it",
         UnfinishedRun,
     )
     scene, version = _scene(head["scene"], path), head.get("version", "?")
@@ -156,7 +156,7 @@ def _steps(files: list[Path], last: float = np.inf):
 
 def _scene(stored: StoredScene, path: Path) -> Scene:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SceneWarning)  # told when the scene was made
+        warnings.simplefilter("ignore", SceneWarning)  # given when the scene was made
         try:
             return stored.scene(f"{path} (scene)")
         except SceneError:

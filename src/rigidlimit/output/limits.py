@@ -10,15 +10,17 @@ class Limits:
     ----------
     waiting : bytes of steps that wait to be written: quick steps of a large scene would fill
         gigabytes within the ten seconds from one checkpoint to the next.
-    packed : values from which on an array is compressed.
+    packed : number of values above which an array is compressed.
     page : bytes of steps a page carries: browsers open text of about this size within seconds.
-    exact : bodies times steps up to which the extent of a page is that of the bodies' surfaces.
-    surfaces : balls up to which ParaView gets their surfaces, of 5 kB and 0.3 ms each a step.
+    exact : largest number of bodies times steps for which the extent of a page is that of the
+        bodies' surfaces.
+    surfaces : largest number of balls with surfaces in ParaView, 5 kB and 0.3 ms each a step.
     listed : bodies listed of a scene in a notebook.
-    drawn : bodies up to which a notebook draws a small picture: it takes about a second.
-    pairs : pairs of a point and a line that are looked at together: some 100 MB.
-    intervals : closed contacts up to which the widths of their intervals are computed, two linear
-        programs each. Larger systems get their degree and which forces are determined.
+    drawn : largest number of bodies that a notebook draws: it takes about a second.
+    pairs : pairs of a point and a line that are processed together: some 100 MB.
+    intervals : largest number of closed contacts for which the widths of their intervals are
+        computed, two linear programs each. Larger systems get their degree and which forces are
+        determined.
     cones : the same of rough contacts in space: six second-order cone programs each, of some
         milliseconds.
     rounding : of angles [rad] and cosines at the edges of bins and of chains.

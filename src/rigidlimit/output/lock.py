@@ -12,7 +12,7 @@ from ..errors import OutputError
 
 LOCK = "lock"
 ATTEMPTS = 100
-"""Another process may remove the folder between its making and its locking, but not for ever."""
+"""Another process may remove the folder between its creation and locking, but not forever."""
 
 PATIENCE, PAUSE = 0.1, 0.02
 """Time to wait for a lock, and between two attempts [s]: a file that was removed as it was locked

@@ -116,7 +116,7 @@ def snapshot_figure(snapshots: dict[str, np.ndarray], radius: float):
 
 
 def weights(case: Case, method: str) -> np.ndarray:
-    """Forces of the contacts that bear, in sphere weights."""
+    """Forces of the active contacts, in sphere weights."""
     force = case.force[method]
     return force[bearing(force, case.force["dem"].max(initial=0.0))] / case.weight
 

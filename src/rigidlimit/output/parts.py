@@ -1,4 +1,4 @@
-"""The folder of parts of a run that goes on: what is in it is whole at any moment."""
+"""The folder of parts of a run in progress: its files are complete at any moment."""
 
 import json
 import shutil

@@ -132,7 +132,7 @@ def _check_same(
 
 
 def joined(earlier: str, time: float, later: str) -> str:
-    """What was asked for in a run that was extended at ``time`` [s]."""
+    """Options of a run that was extended at ``time`` [s]."""
     if earlier == later and later in ("every", "never"):
         return later
     return f"{earlier} until {time:.6g} s, then {later}"

@@ -1,4 +1,4 @@
-"""What a run file holds: its head, where its steps are, and the checkpoint it can go on from.
+"""Contents of a run file: its head, where its steps are, and the checkpoint for resuming.
 
 The schema is in docs/output.md; SCHEMA_VERSION counts changes that older readers cannot pass over.
 """
@@ -27,7 +27,7 @@ PARTS = ".parts"
 
 
 @contextmanager
-def damage_told(path: Path, where: str = ""):
+def damage_reported(path: Path, where: str = ""):
     """Turns what h5py and the checks here raise for a garbled file into an OutputError."""
     try:
         yield
@@ -66,7 +66,7 @@ def opened(path: Path):
 
 def read_head(file: "File", path: Path) -> tuple[StoredScene, dict, str]:
     """(scene, settings, version of the writer) of an open run."""
-    with damage_told(path):
+    with damage_reported(path):
         known = file.attrs.get("schema") == SCHEMA
         schema = int(file.attrs.get("schema_version", 0))
         writer = str(file.attrs.get("rigidlimit_version", "?"))
@@ -77,7 +77,7 @@ def read_head(file: "File", path: Path) -> tuple[StoredScene, dict, str]:
             f"{path}: written in schema {schema} by rigidlimit {writer}; this is "
             f"{__version__}, which reads up to {SCHEMA_VERSION}; upgrade rigidlimit"
         )
-    with damage_told(path):
+    with damage_reported(path):
         columns = contents(file["scene"])[1] if "scene" in file else {}
         text, settings = str(file.attrs["scene"]), str(file.attrs["settings"])
         check(file, {"scene": text, "settings": settings}, columns)
@@ -85,7 +85,7 @@ def read_head(file: "File", path: Path) -> tuple[StoredScene, dict, str]:
 
 
 def check_checkpoint(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays, if they are all that a run can go on from. Raises ValueError."""
+    """The arrays, if they are complete for resuming a run. Raises ValueError."""
     for name in SAVED:
         if name not in arrays:
             raise ValueError(f"the checkpoint has no {name}")
@@ -98,7 +98,7 @@ def steps_in(files: list[Path], last: float = np.inf) -> dict[int, tuple[float, 
     """Number of a step -> (time, file, name of its group); one stored twice is the same step."""
     found = {}
     for path in files:
-        with opened(path) as file, damage_told(path):
+        with opened(path) as file, damage_reported(path):
             for name, group in steps_of(file).items():
                 if int(name) <= last and int(name) not in found:
                     found[int(name)] = (float(group.attrs["time"]), path, name)

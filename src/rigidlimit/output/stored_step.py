@@ -25,14 +25,14 @@ CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
 class StoredStep(Brief):
     """One stored step: poses and velocities at its end, contacts and forces of the step.
 
-    force (m,) [N]: compatible forces, NaN where they were not asked for; force_classic (m,) [N].
+    force (m,) [N]: compatible forces, NaN where not requested; force_classic (m,) [N].
     ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
     forces of the DEM on the same contacts, where they were stored too. scene: whose step it is.
-    closed (m,) bool, several_bodies, unresolved: what step 2 was asked for, as in ``Frame``; None
-    and "" in files of before. Where contacts rub (else None): tangential, tangential_classic (m, 3)
+    closed (m,) bool, several_bodies, unresolved: options of step 2, as in ``Frame``; None
+    and "" in older files. With friction (else None): tangential, tangential_classic (m, 3)
     [N],
     tangential parts of the force vectors on contacts.body[:, 1], in the world frame; sliding (m,)
-    bool, of the compatible forces if they were asked for; friction (m,): mu; contacts.tangents.
+    bool, of the compatible forces if they were requested; friction (m,): mu; contacts.tangents.
     cell (3, 3) [m]: vectors of a periodic cell at the end of the step, whose velocities are those
     of the last body; contacts.branch.
     """

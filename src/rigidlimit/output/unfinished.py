@@ -1,4 +1,4 @@
-"""A run that is not finished: its parts, its head, the checkpoint to go on from."""
+"""An unfinished run: its parts, its head, and its checkpoint."""
 
 import json
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ def read_unfinished(path: Path) -> Unfinished | None:
 
 
 def left_out(stored: Unfinished) -> str:
-    """What is said of damaged files, or ""."""
+    """Message about damaged files, or ""."""
     names = ", ".join(str(path) for path in stored.damaged)
     return f"; {names}, damaged, left out" if names else ""
 
@@ -116,8 +116,8 @@ def _damage_of(part: Path) -> Exception | None:
 
 
 def damaged_steps(files: list[Path]) -> str:
-    """What is said of stored steps that are damaged, or "". Reads all of them."""
-    told = []
+    """Message about damaged stored steps, or "". Reads all of them."""
+    damage = []
     for path in files:
         numbers = []
         with opened(path) as file:
@@ -128,13 +128,13 @@ def damaged_steps(files: list[Path]) -> str:
                     numbers.append(int(name))
         if numbers:
             which = f"{counted(len(numbers), 'stored step')} damaged, the first step {min(numbers)}"
-            told.append(f"{path}: {which}")
-    return "; ".join(told)
+            damage.append(f"{path}: {which}")
+    return "; ".join(damage)
 
 
 def _damaged(parts: Path, error: Exception) -> OutputError:
     said = str(error).removeprefix(f"{parts}: ")
-    return OutputError(f"{parts}: damaged: {said}; start the run anew with --overwrite")
+    return OutputError(f"{parts}: damaged: {said}; restart the run with --overwrite")
 
 
 def _made_of(path: Path) -> str | None:

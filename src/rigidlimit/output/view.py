@@ -65,7 +65,7 @@ def write_view(run: Run | str | Path, path: str | Path, *, steps: int | None = N
             style=_part("style.css"),
         )
         arrays = []
-        # the head, which tells of the steps, stands before them in the page
+        # the head, which describes the steps, precedes them in the page
         for k, number in enumerate(chosen):
             step = within(run[number], run.bodies)
             facts.append(_facts(step))

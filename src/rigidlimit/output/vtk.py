@@ -73,16 +73,16 @@ def _meshes(shown: Frame) -> dict:
         as_points = as_points[:0]
     with_surface = np.setdiff1d(np.flatnonzero(~bodies.are(HalfSpace, CellFrame)), as_points)
     chains = force_chains(shown)
-    told = _of_bodies(shown, chains)
+    data = _of_bodies(shown, chains)
     meshes = {}
     if len(with_surface) or not len(as_points):
-        meshes["bodies"] = _surfaces(shown, told, with_surface)
+        meshes["bodies"] = _surfaces(shown, data, with_surface)
     if len(as_points):
-        meshes["balls"] = _balls(shown, told, as_points)
+        meshes["balls"] = _balls(shown, data, as_points)
     return meshes | {"contacts": _contacts(shown, chains)}
 
 
-def _surfaces(shown: Frame, told: dict, chosen: np.ndarray):
+def _surfaces(shown: Frame, data: dict, chosen: np.ndarray):
     """Surface triangles of the bodies ``chosen``, (k,) ascending."""
     import meshio
 
@@ -98,15 +98,15 @@ def _surfaces(shown: Frame, told: dict, chosen: np.ndarray):
     return meshio.Mesh(
         np.concatenate(points),
         [("triangle", np.concatenate(triangles))],
-        cell_data={name: [values[owner]] for name, values in told.items()},
+        cell_data={name: [values[owner]] for name, values in data.items()},
     )
 
 
-def _balls(shown: Frame, told: dict, chosen: np.ndarray):
+def _balls(shown: Frame, data: dict, chosen: np.ndarray):
     """The bodies ``chosen``, (k,), as points."""
     import meshio
 
-    data = {name: values[chosen] for name, values in told.items()}
+    data = {name: values[chosen] for name, values in data.items()}
     data["radius [m]"] = shown.bodies.bounding_radius[chosen]
     data["velocity [m/s]"] = shown.speeds[chosen, :3]
     vertices = np.arange(len(chosen))[:, None]
@@ -114,7 +114,7 @@ def _balls(shown: Frame, told: dict, chosen: np.ndarray):
 
 
 def _of_bodies(shown: Frame, chains: ForceChains) -> dict[str, np.ndarray]:
-    """What is told of each body, (n, ...)."""
+    """Data of each body, (n, ...)."""
     n, dim = len(shown.bodies), shown.bodies.dim
     stress = np.zeros((n, 3, 3))
     stress[:, :dim, :dim] = body_stress(shown)

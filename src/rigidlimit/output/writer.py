@@ -1,7 +1,7 @@
 """Writes runs, so that one stopped at any moment can go on and no file is ever half written.
 
-While a run goes on, finished stretches of it lie in the folder ``FILE.parts`` beside a checkpoint;
-each is a whole file, renamed into place, so that a run killed at any moment can be resumed from
+During a run, finished stretches of it are in the folder ``FILE.parts`` beside a checkpoint;
+each is a complete file, renamed into place, so that a run killed at any moment can be resumed from
 the last checkpoint and continues as if it had not stopped. ``finish`` joins the parts into FILE,
 with the last checkpoint: from it a finished run is extended, FILE being the first of the parts.
 """
@@ -81,8 +81,8 @@ class RunWriter:
         self.finished = False
         self.until = float(settings.get("until", 0.0))  # of the run that is taken up, if one is
         self.extends = False  # whether that run was finished once
-        # settings as the file tells them: of a run that was extended, those of both stretches
-        self._told = dict(settings)
+        # settings as stored: of a run that was extended, those of both stretches
+        self._stored = dict(settings)
         self._id = uuid.uuid4().hex
         self._scene: StoredScene | None = None
 
@@ -133,7 +133,7 @@ class RunWriter:
             "id": self._id,
             "scene": scene.text,
             "columns": bool(scene.columns),
-            "settings": self._told,
+            "settings": self._stored,
             "asked": self.settings,
             "version": __version__,
             "extends": self.extends,
@@ -192,18 +192,18 @@ class RunWriter:
         self.extends = head.get("extends", False)
         self._id, self._scene = head.get("id", self._id), head["scene"]
         if "forces" in self.settings:
-            self._told["forces"] = head["settings"].get("forces", self.settings["forces"])
+            self._stored["forces"] = head["settings"].get("forces", self.settings["forces"])
         if unfinished.damaged:
             self._put_aside(unfinished)
         self._tell_damage(unfinished.files)
 
     def _tell_damage(self, files: list[Path]) -> None:
-        """Of earlier steps, which the run goes on without needing."""
+        """Of earlier steps, which are not needed to continue the run."""
         damage = damaged_steps(files)
         if damage:
             warn(
-                f"{damage}: the run goes on from its checkpoint, which is whole, and keeps what is "
-                "damaged; start it anew with --overwrite for steps that can be read",
+                f"{damage}: the run continues from its checkpoint, which is intact, and keeps "
+                "what is damaged; restart it with --overwrite for steps that can be read",
                 UnfinishedRun,
             )
 
@@ -214,7 +214,7 @@ class RunWriter:
             if path.suffix == ".h5":
                 path.rename(path.with_name(f"{path.name}.damaged"))
         warn(
-            f"{self.path}: goes on from t = {self.saved:.6g} s{left_out(unfinished)}: what came "
+            f"{self.path}: continues from t = {self.saved:.6g} s{left_out(unfinished)}: what came "
             "after that is computed again",
             UnfinishedRun,
         )
@@ -226,7 +226,7 @@ class RunWriter:
         if extending is not None:
             extending(time)
         if "forces" in self.settings and "forces" in settings:
-            self._told["forces"] = joined(settings["forces"], time, self.settings["forces"])
+            self._stored["forces"] = joined(settings["forces"], time, self.settings["forces"])
         if self._lock is None:
             self._hold()
         self._tell_damage([self.path])
@@ -268,11 +268,11 @@ class RunWriter:
             whole_file(self.path, durable=True) as temporary,
             new_hdf5(temporary) as file,
         ):
-            write_head(file, self._scene, self._told, id=self._id)
+            write_head(file, self._scene, self._stored, id=self._id)
             parts.join(self.parts, file.create_group("steps"), self.simulation.steps)
             write_checkpoint(file.create_group("checkpoint"), self.simulation.checkpoint())
         self.finished = True
-        with suppress(OSError):  # the run is whole, and leftovers are told from a run by their id
+        with suppress(OSError):  # the run is complete; leftovers are recognised by their id
             parts.remove(self.parts)
         self.close()
         with suppress(OSError):  # another run waits for the name, and has made its lock there

@@ -6,7 +6,7 @@ value at x_0 and its change: with d = x_j - x_i, L = |d|,
     gap = gap_0 + s/(L + L_0),    s = L^2 - L_0^2 = 2 d_0 . (u_j - u_i) + |u_j - u_i|^2,
 
 so that overlaps of 1e-9 radii keep all their digits, which x_j - x_i - R_i - R_j would lose, and
-so that open pairs are told by s alone, without a root.
+so that open pairs are recognised by s alone, without a root.
 """
 
 import numpy as np

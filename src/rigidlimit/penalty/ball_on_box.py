@@ -18,10 +18,10 @@ from ..bodies import Bodies, Box, Polygon, Shape, rotations
 from .law import contact_force
 
 RIGHT = 1e-12
-"""Cosine of a rectangle's corner, up to which it is right-angled."""
+"""Largest cosine of a rectangle's corner that counts as a right angle."""
 
 BESIDE = 1e-9
-"""Overlap over half a lid's width, up to which a lid and what holds it sideways touch."""
+"""Largest overlap over half a lid's width at which a lid and its sideways guides touch."""
 
 
 def box_of(shape: Shape) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:

@@ -44,8 +44,8 @@ class Balls(NamedTuple):
 
 class Work(NamedTuple):
     """Parts part ... end - 1 of what ``ranges`` divides: either all, or one, in as many threads at
-    once; gate, see ``barrier``; share (parts, 8): what each part tells the others (``FAR`` ...),
-    and what a call that is stopped tells the one that goes on with it."""
+    once; gate, see ``barrier``; share (parts, 8): data of each part for the others (``FAR`` ...),
+    and of an interrupted call for the one that continues it."""
 
     ranges: np.ndarray
     part: int

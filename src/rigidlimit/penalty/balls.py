@@ -7,8 +7,8 @@ a from f(u, v(n+1/2)). ``advance`` starts and ends with v at whole steps.
 Threads. The work is in parts: a range of bodies and the pairs of its rows (``ranges``), which add
 to a force array of their own. Each thread goes through all steps of a call with one part; two
 barriers a step hold them together. Where other programs take the cores, a call stops between two
-half steps, and one thread goes on with all parts. Forces are summed in the order of the parts: the
-answer depends on their number, not on timing.
+half steps, and one thread continues with all parts. Forces are summed in the order of the parts:
+the answer depends on their number, not on timing.
 
 Kernels take records of arrays (``ball_records.py``), which they take apart once a call: numba
 passes a record field by field.
@@ -122,7 +122,7 @@ def advance(
     ``force`` holds the contact forces at the start and at the end. p: exponent of the law; tensile:
     whether damping may pull. Returns (steps made, DONE, STALE, or CROWDED), the same in every
     thread. CROWDED: threads had to sleep often before the last step; velocities are half a step
-    behind, and the next call, with the same ``share``, goes on as if it had not stopped.
+    behind, and the next call, with the same ``share``, continues as if it had not stopped.
     """
     motion, force, free, push, mass = balls
     first, other, pair, wall, wall_pair, box, box_pair, frame = lists

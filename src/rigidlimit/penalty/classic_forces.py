@@ -17,7 +17,7 @@ EVERY = 0.5
 """Seconds between two reports of a long solve."""
 
 Tell = Callable[[str], object]
-"""What is told how things go."""
+"""Callback for progress messages."""
 
 
 def classic_steps(
@@ -77,7 +77,7 @@ def last_step(
 
 
 def _plain_sweeps(simulation: Simulation, sweeps: int, tell: Tell | None) -> StepResult:
-    """A step by projected Gauss-Seidel without acceleration; tells now and then how it goes."""
+    """A step by projected Gauss-Seidel without acceleration; reports progress now and then."""
     start = last = clock.perf_counter()
 
     def report(made: int, residual: float) -> None:

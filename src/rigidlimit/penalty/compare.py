@@ -42,8 +42,8 @@ def compare(
     """Run a scene to rest by each method and compare the contact forces.
 
     The DEM starts from the pose of rest; the state of rest that it finds is its own. A pose that
-    had to be found is loaded first, see ``loaded_pose``. A DEM that leaves the pose of rest, as
-    masonry that balances does, is stopped there: see ``Comparison.unrest``.
+    had to be found is loaded first, see ``loaded_pose``. A DEM that moves away from the pose of
+    rest, as balancing masonry does, is stopped there: see ``Comparison.unrest``.
 
     Parameters
     ----------

@@ -50,8 +50,8 @@ class Comparison(Brief):
     def message(self) -> str:
         """The errors of all methods in a line, and why they are none if the DEM does not rest."""
         errors = ", ".join(f"{name} {error:.1e}" for name, error in self.contact_error.items())
-        told = f"{counted(len(self.contacts), 'contact')}, off the DEM's forces by {errors}"
-        return f"{told}; NOT at rest: {self.unrest}" if self.unrest else told
+        text = f"{counted(len(self.contacts), 'contact')}, off the DEM's forces by {errors}"
+        return f"{text}; NOT at rest: {self.unrest}" if self.unrest else text
 
     def bears(self, method: str) -> np.ndarray:
         """Contacts (m,) that carry more than a billionth of the DEM's largest force."""
@@ -59,7 +59,7 @@ class Comparison(Brief):
 
     @property
     def shared(self) -> np.ndarray:
-        """Contacts (m,) that bear in the DEM and under compatible forces."""
+        """Contacts (m,) that are active both in the DEM and under compatible forces."""
         return self.bears("compatible") & self.bears("dem")
 
     @property

@@ -48,7 +48,7 @@ class Path:
         self.before: tuple[Contacts, np.ndarray, np.ndarray] | None = None
 
     def look(self, state: State) -> Round:
-        """The contacts of a pose, and the forces and slacks to go on from."""
+        """The contacts of a pose, and the forces and slacks to continue from."""
         mu, problem = self.mu, self.problem
         contacts, gap, B = self.near(state)
         F = problem.force(state)
@@ -127,7 +127,8 @@ class Path:
         weight = self.hold[problem.body] * problem.weight
         mass = sp.diags_array(np.maximum(weight, SETTINGS.hold * D.max(initial=0.0))).tocsr()
         counts = _not_slight(seen.contacts, D)
-        # at the end contacts bear or not by factors of 1e12, too many for single precision
+        # at the end active and open contacts differ by factors of 1e12, too large for single
+        # precision
         network = Network(
             seen.B[counts],
             mass=mass,
@@ -141,8 +142,8 @@ class Path:
         return d, seen.B @ d
 
     def close(self, state: State, seen: Round) -> tuple[State, Round]:
-        """From the end of the path, where bearing contacts have gaps of mu over their force, to the
-        corner that they meet in, by the method of multipliers with the path's own stiffness f/w."""
+        """From the end of the path, where active contacts have gaps of mu over their force, to the
+        corner where they meet, by the method of multipliers with the path's own stiffness f/w."""
         for number in range(SETTINGS.closings + 1):
             contacts, gap, B = self.near(state)
             f, w = seen.f, seen.w

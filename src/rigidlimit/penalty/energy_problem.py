@@ -13,29 +13,28 @@ class Settings:
     """Of the path to the least potential energy. Imbalances are over the heaviest load.
 
     closest: way that contacts are listed for at least, when steps become short.
-    begin: mu at the start: gaps of bearing contacts are mu over their force, and must stay well
+    begin: mu at the start: gaps of active contacts are mu over their force, and must stay well
         above the rounding of places, 1e-14, also under a hundred times the heaviest load.
     end: mu at the end.
-    light: force, where forces are given, of a contact that bears at least.
-    open: force of an open one to begin with, at most.
+    light: least force of an active contact, where forces are given.
+    open: largest initial force of an open one.
     rounded: slack by which a gap may miss what a step was to make of it, as places are rounded.
     fall: mu over what it was, after a round that kept to the path.
     near_path: a round kept to the path if the imbalance is below near_path sqrt(mu).
     off: and below this.
     last: and no product f w is off by more than last mu.
-    slides: rounds off the path after which mu grows again: a packing that slides goes on down to
-        its next rest, in steps as short as its gaps, mu over forces.
+    slides: rounds off the path after which mu grows again: a packing that slides moves to its next
+        rest, in steps as short as its gaps, mu over forces.
     widen: its factor then.
     widest: the most over where it began.
-    farthest: mu up to which it grows again at most, where it did not begin above: with more, bodies
-        would be held apart by contacts that come and go at the distance up to which they are
-        listed.
+    farthest: largest mu to which it grows again, unless it began above: with more, bodies would be
+        held apart by contacts that come and go at the largest listed distance.
     spread: factor within which forces are kept about mu/w.
     interior: part of the way to the nearest bound that a step may go.
     parting: the same while overlaps are undone.
     least_hold: least weight of P over what a load moves through the trust.
     most_hold: the largest.
-    far: part of the trust from which on a body is held back more.
+    far: fraction of the trust region above which a body is held back more.
     slight: stiffness of a near contact over the stiffest ones of both its bodies, below which it is
         left out of the matrix: open contacts, which only fill it.
     hold: least weight of P over the stiffest contact: with less a loose body has no pivot left.

@@ -21,11 +21,12 @@ class Settings:
     """Of the DEM from a pose of rest.
 
     softest: overlap at rest over the size of the smaller body, above which it is not started.
-    ramp: steps in which loads on rough bodies grow: hundreds of periods of the slowest elastic wave
-        of some ten layers. The finite pace leaves some 1e-4 of the forces, in proportion to 1/ramp.
+    ramp: steps in which loads grow with friction: hundreds of periods of the slowest elastic wave
+        of some ten layers. The error of the finite pace is 1e-4 of the forces, proportional to
+        1/ramp.
     lively: restitution for rough bodies: more damping enters Coulomb's bound on the way, by up to
-        half of the forces, and less rings for long.
-    left: way of a body, over the scene's length, from which on it has left the pose of rest.
+        half of the forces, and with less it oscillates for long.
+    left: displacement of a body, over the scene's length, above which it has left the pose of rest.
     longest_way: longest way of a body, over the scene's length, from the pose of rest to the loaded
         one.
     """

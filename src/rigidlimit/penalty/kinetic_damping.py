@@ -76,8 +76,8 @@ def _expected(away: str, rough: bool) -> str:
         return f"walls or a floor in the way of {away!r}, ahead of which nothing lies"
     if rough:
         return (
-            "a scene that comes to rest, or more steps (max_steps): whether friction can hold it, "
-            "rigidlimit collapse or rl.statics(scene).least_friction() tell"
+            "a scene that comes to rest, or more steps (max_steps); rigidlimit collapse and "
+            "rl.statics(scene).least_friction() compute whether friction can hold it"
         )
     return (
         "a scene that comes to rest, or more steps (max_steps): without friction, what leans or "

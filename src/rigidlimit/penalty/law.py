@@ -11,7 +11,7 @@ compatible force. For p = 2, gamma = 2 zeta sqrt(k m).
 Why this gamma. With X = c^(p/2) and the clock ds = (p/2) c^(p/2-1) dt a collision becomes the
 damped linear oscillator X'' + 2 zeta w X' + w^2 X = 0, w^2 = 2 k/(p m), for every p. So zeta is the
 fraction of critical damping, the restitution does not depend on the impact speed, and one closed
-form serves Hooke, Hertz and every other p:
+form holds for Hooke, Hertz and every other p:
 
     e_n = exp(-zeta pi / sqrt(1 - zeta^2))                                   damping may pull
     e_n = exp(-zeta (pi - atan2(2 zeta r, 1 - 2 zeta^2)) / r), r = sqrt(1 - zeta^2)    f >= 0

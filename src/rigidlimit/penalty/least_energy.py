@@ -20,8 +20,8 @@ the linearised gaps make of it: its least value along the step, found by bisecti
 that cannot fail. Their curvature, which would make the matrix indefinite, is left out.
 
 P holds back single bodies that would go beyond the contacts that are listed, as a loose ball that
-falls; for the others it is next to nothing, and it vanishes from the answer, since it counts from
-the present pose.
+falls; for the others it is negligible, and it vanishes from the solution, since it is measured
+from the present pose.
 
 A periodic cell that is loaded by a stress shifts its bodies by strains, in which distances are
 convex as well; its potential is sigma V, which is taken along its tangent in each round.
@@ -97,7 +97,7 @@ def least_energy(
     max_rounds
         Most rounds, one factorization each.
     callback
-        Told of each round in a line; true ends the search.
+        Called with a line of text in each round; true ends the search.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def least_energy(
     status = Status.MAX_ITERATIONS
     for k in range(max_rounds + 1):
         seen = path.look(state)
-        if callback is not None and callback(_told(k, path.mu, seen)):
+        if callback is not None and callback(_line(k, path.mu, seen)):
             break
         if path.at_end(seen):
             status = Status.CONVERGED
@@ -135,7 +135,7 @@ def least_energy(
     )
 
 
-def _told(k: int, mu: float, seen: Round) -> str:
+def _line(k: int, mu: float, seen: Round) -> str:
     """Round k in a line."""
     overlap = "" if seen.apart else f", overlap {-seen.gap.min():.0e}"
     return (
@@ -145,8 +145,8 @@ def _told(k: int, mu: float, seen: Round) -> str:
 
 
 def force_scale(bodies: Bodies, state: State, external_force: np.ndarray) -> float:
-    """The heaviest load of a body that shifts [N]; of a stress a tenth of that on a contact, sigma
-    l^(dim - 1): so much less than contacts bear weights are in packings."""
+    """The heaviest load of a body that can shift [N]; for a stress a tenth of that on a contact,
+    sigma l^(dim - 1): in packings weights are that much smaller than contact forces."""
     load = np.where(bodies.shifts, np.abs(external_force).reshape(-1, 6), 0.0)
     if bodies.cell is not None:
         load[-1] *= USUAL * bodies.cell_length**bodies.dim / volume_of(state.cell)

@@ -1,4 +1,4 @@
-"""Contacts that the penalty method knows of, with all that kernels need of them at one pose."""
+"""Contacts listed for the penalty method, with the data that kernels need at one pose."""
 
 from dataclasses import dataclass
 

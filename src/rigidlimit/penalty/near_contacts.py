@@ -13,7 +13,7 @@ TRUST = 0.05
 """Longest way of a body in one round over the scene's length, in each direction."""
 
 HELD = 1e-12
-"""Gap gradients up to which no motion changes a gap, as walls a quarter turn apart have by
+"""Gap gradients below which no motion changes a gap, as walls a quarter turn apart have by
 rounding."""
 
 
@@ -34,7 +34,8 @@ class Near:
             reach += 1.3 * self.trust * (radius + reach)
         contacts = find_contacts(bodies, state, reach)
         B = gap_gradient(bodies, state, contacts)[:, self.dofs].tocsr()
-        # a platen in a wall that it slides along: no motion changes that gap, and no force bears
+        # a platen in a wall that it slides along: no motion changes that gap, and it carries no
+        # force
         moves = np.flatnonzero(_largest_entry(B) > HELD)
         if len(moves) < len(contacts):
             contacts, B = contacts.select(moves), B[moves]

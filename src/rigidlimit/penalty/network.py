@@ -102,7 +102,7 @@ def friction_response(
 ):
     """total (6 n,) += T^T f_t at velocity v; returns f_t (m, 3) along the tangents of each contact.
 
-    normal (3, m): what ``contact_response`` returned. Springs move on by h [s]; 0 leaves them.
+    normal (3, m): what ``contact_response`` returned. Springs move on by h [s]; 0 keeps them.
     """
     starts, columns, entries, mu, stiffness, spring, factor, keeps_force = tangents
     m = len(mu)

@@ -3,7 +3,7 @@
 Slow and general. The contacts are found again whenever a body has travelled ``reach``; in between
 their gaps change by B q (see ``network.py``). reach = sqrt(linear c l), with c the overlap under a
 body's own weight and l the scene's length, keeps the error of a gap below linear of that overlap in
-motion. At rest ``settled`` asks for the contacts anew until the travel since then leaves no error.
+motion. At rest ``settled`` searches contacts again until the travel since then causes no error.
 
 A periodic cell is the last body, as in contact dynamics: its columns of B and its mass move it, and
 it is pushed by its stress at the volume that it had when the contacts were found.
@@ -38,7 +38,7 @@ class Settings:
     linear: largest error of a gap in motion, over the overlap under a body's own weight.
     exact: the same at rest; also the travel over the scene's length, which changes arms.
     lag: longest time between two searches over sqrt(l/g), the time scale of rocking: bodies on
-        frozen contact points feel no righting moment.
+        frozen contact points have no righting moment.
     """
 
     linear: float = 1e-2
@@ -104,7 +104,7 @@ class NetworkEngine:
             self.law.tensile,
         )
         self._state = self._state.moved(time=self._state.time + made * dt)
-        # also after each call: bodies that rock slowly feel their contact points move in time
+        # also after each call: for bodies that rock slowly contact points then move in time
         if code == network.STALE or not self._exact():
             self._find()
         return made

@@ -1,34 +1,35 @@
 """Rest of rigid bodies, for scenes that contact dynamics alone does not bring there.
 
-Smooth bodies may slide and spin for ever, and a random packing creeps to rest over thousands of
-steps, as every contact that opens or closes sets it moving again. ``settle`` ends such motion: by
-kinetic damping (all bodies are stopped whenever the kinetic energy no longer rises), and balls by
-their pose of locally least potential energy (``least_energy.py``). Neither can end anywhere but at
-rest, and contact dynamics has the last word: ``Simulation.at_rest``, from zero velocities.
+Without friction bodies may slide and spin forever, and a random packing creeps to rest over
+thousands of steps, as every contact that opens or closes sets it moving again. ``settle`` ends
+such motion: by kinetic damping (all bodies are stopped whenever the kinetic energy no longer
+rises), and balls by their pose of locally least potential energy (``least_energy.py``). Neither
+can end anywhere but at rest, and contact dynamics has the last word: ``Simulation.at_rest``, from
+zero velocities.
 
 Balls are round, so that contacts curve away from each other and the least energy lies in a corner
-of the set of poses, where as many contacts bear as there are degrees of freedom. A packing that is
+of the set of poses, with as many active contacts as degrees of freedom. A packing that is
 still loose has far to go there, in short steps: contact dynamics brings it near, until contacts
-carry the loads and all that is left is creeping. What stands still is not touched, and a packing
-at rest that got another load goes on from its pose and the contact forces of one step, whatever
-its size. Shapes that can roll to the foot of a valley rest elsewhere; they are left to damping.
+carry the loads and only creeping remains. Bodies at rest are not touched, and a packing
+at rest under a changed load continues from its pose and the contact forces of one step, whatever
+its size. Shapes that can roll to the bottom of a valley rest elsewhere; damping is used for them.
 
-Rough bodies come to rest by themselves, where their history puts them. Contact dynamics takes them
-there, or a DEM with friction: hard enough to leave overlaps below ``near``, up to which contacts
-count as closed then. They go on with the forces and tangential springs that they came to rest with.
+With friction bodies come to rest by themselves, depending on their history. Contact dynamics takes
+them there, or a DEM with friction, stiff enough for overlaps below ``near``, below which contacts
+then count as closed. They keep the forces and tangential springs with which they came to rest.
 
 Balls that are poured loosely have no contacts to lose. There a DEM goes first, whose steps are
 cheaper: soft at first, then stiffer. It takes no notice of contacts that were there, so that the
-state decides, not the number of balls: the DEM is taken where contacts bear next to nothing in the
+state decides, not the number of balls: the DEM is used where contacts carry hardly any force in the
 first step, and fewer are near than there are balls to hold. Balls that a stress presses together
 are poured as loosely: the cell shrinks about them, and is stretched again by what undoes overlaps
 before the least energy is sought.
 
-Only contacts that the rest closes may bear. The least energy closes them to 1e-9 of the scene's
-length and contact dynamics closes the rest of the way, but in a packing of thousands of balls
-others come within a millionth of it, the distance up to which contact dynamics counts a contact as
-closed by default. One such contact makes a just determinate packing indeterminate, and the forces,
-shared out, are no longer those of the limit: ``settle`` asks for ``closed`` instead.
+Only contacts that are closed at rest may carry force. The least energy closes them to 1e-9 of the
+scene's length and contact dynamics closes the rest of the way, but in a packing of thousands of
+balls others come within a millionth of it, the gap below which contact dynamics counts a contact as
+closed by default. One such contact makes a just determinate packing indeterminate, and the
+distributed forces are no longer those of the limit: ``settle`` sets ``closed`` instead.
 """
 
 import time
@@ -75,11 +76,11 @@ class Rest:
 
     simulation: contact dynamics that has just made a step without moving, from zero velocities
     unless ``alone``. alone: it came to rest by itself. how: in words. steps: of contact dynamics;
-    rounds: of least energy. unbalanced: largest force on a body that contact forces of the last
-    step leave open, over the heaviest load. overlap: deepest, over the scene's length. farthest:
-    which body went farthest on the way, and how far, in words; "" where none moved. seconds: wall
-    clock. stopped: who still moved in a scene with friction when damping began, or on and on in the
-    DEM, in words, else "": balls that would roll on for ever lie where they were stopped.
+    rounds: of least energy. unbalanced: largest unbalanced force on a body in the last step, over
+    the heaviest load. overlap: deepest, over the scene's length. farthest: which body moved
+    farthest, and how far, in words; "" where none moved. seconds: wall clock. stopped: which bodies
+    still moved in a scene with friction when damping began, or kept moving in the DEM, in words,
+    else "": balls that would roll forever lie where they were stopped.
     """
 
     simulation: Simulation
@@ -118,7 +119,7 @@ def settle(
     max_seconds: float | None = None,
     callback: Callable[[str], object] | None = None,
 ) -> Rest:
-    """Bring a scene to rest, also where smooth bodies would slide, spin or creep for ever.
+    """Bring a scene to rest, also where bodies without friction would slide, spin or creep forever.
 
     Driven bodies stay driven; what they keep in motion does not come to rest. Of scenes with
     friction, whose rest depends on the way there, contacts remember what they bore; what still
@@ -127,13 +128,13 @@ def settle(
     Parameters
     ----------
     scene : Scene, Simulation, name or path
-        A scene, the name of one in the gallery, a TOML file, or a simulation, which goes on from
+        A scene, the name of one in the gallery, a TOML file, or a simulation, which continues from
         its state, with the loads and gravity that were set, and is at rest afterwards; one that is
         at rest stays as it is.
     by : {"state", "dynamics", "dem"}
         "dynamics": contact dynamics for the scene's duration, or until all that balls do is creep;
         "dem": a soft DEM that pours the scene anew; "state": the DEM for balls that are poured
-        loosely, whose first step is borne by next to no contacts and of which fewer pairs are
+        loosely, with hardly any active contacts in the first step and of which fewer pairs are
         within a hundredth of a radius than there are balls, else contact dynamics. What still moves
         then is stopped, see the head of this file.
     max_steps : int
@@ -151,8 +152,8 @@ def settle(
     Raises
     ------
     NoRest
-        Where the scene is not at rest when steps or time are over, where bodies fall for ever, and
-        where they overlap without room to part. A simulation is then where it got.
+        Where the scene is not at rest when steps or time are over, where bodies fall forever, and
+        where they overlap without room to part. A simulation then keeps its last state.
 
     Examples
     --------
@@ -176,7 +177,7 @@ def settle(
 
 
 class _Settling:
-    """One call of ``settle``: what was asked for, and how far it came."""
+    """One call of ``settle``: its options and progress."""
 
     def __init__(self, simulation, by, max_steps, max_seconds, callback):
         self.simulation, self.max_steps, self.callback = simulation, max_steps, callback
@@ -251,11 +252,11 @@ class _Settling:
         if not is_loaded(self.simulation):
             raise NoRest(
                 f"scene {self.simulation.scene.name!r} cannot come to rest: nothing presses its "
-                "bodies together, and they move for ever; expected gravity, or loads"
+                "bodies together, and they move forever; expected gravity, or loads"
             )
 
     def _by_dynamics(self) -> bool:
-        """For the scene's duration; where least energy goes on, until bodies only creep and that
+        """For the scene's duration; where least energy follows, until bodies only creep and that
         leads to a pose of rest. Whether it did."""
         simulation = self.simulation
         goes_on = turns_nothing(simulation.bodies) and not self.rough

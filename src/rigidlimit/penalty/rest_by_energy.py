@@ -14,8 +14,8 @@ from .squeezed import is_squeezed, parting_strain, stretched
 
 
 class LeastEnergyRest:
-    """Each search tells whether it led to rest. rounds: of least energy, in all. tell(text): how it
-    goes."""
+    """Each search returns whether it led to rest. rounds: of least energy, in all. tell(text):
+    callback for progress messages."""
 
     def __init__(self, simulation: Simulation, dem: SoftDem, tell: Callable[[str], None]):
         self.simulation, self.dem, self.tell, self.rounds = simulation, dem, tell, 0
@@ -51,8 +51,7 @@ class LeastEnergyRest:
         return False
 
     def from_present_contacts(self) -> bool:
-        """From the pose of the last step and its forces; else all stays as it was, to go on from
-        there."""
+        """From the pose of the last step and its forces; if that fails nothing changes."""
         simulation = self.simulation
         before, last = simulation.checkpoint(), simulation.last
         if is_squeezed(self.simulation.bodies):

@@ -1,4 +1,4 @@
-"""What is seen of a scene that comes to rest: forces left open, overlaps, what is driven."""
+"""Checks of a scene that comes to rest: unbalanced forces, overlaps, driven bodies."""
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def turns_nothing(bodies: Bodies) -> bool:
 
 
 def stopped(state: State, bodies: Bodies) -> State:
-    """Without the velocities of what is free to move; what is driven goes on."""
+    """Without the velocities of free bodies; driven ones keep theirs."""
     return state.moved(velocity=np.where(bodies.free, 0.0, state.velocity))
 
 
@@ -103,11 +103,11 @@ def carries(simulation: Simulation) -> bool:
 
 
 def is_loose(simulation: Simulation, begun: State) -> bool:
-    """Whether balls are poured loosely, as the first step from ``begun`` has it: contacts bear next
-    to nothing, and fewer are near than there are balls to hold."""
+    """Whether balls are poured loosely, by the first step from ``begun``: contacts carry hardly any
+    force, and fewer are near than there are balls to hold."""
     bodies = simulation.bodies
     load, pushed = _loads(simulation)
-    # collisions of a gas say nothing of the stress that it is to bear
+    # collisions of a gas say nothing about the stress that it has to carry
     if not is_squeezed(bodies) and np.abs(pushed).sum() > SETTINGS.carried * np.abs(load).sum():
         return False
     radius = np.where(np.isfinite(bodies.bounding_radius), bodies.bounding_radius, 0.0)

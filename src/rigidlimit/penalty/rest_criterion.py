@@ -17,8 +17,9 @@ from .engine import Measures
 @dataclass(frozen=True)
 class Settings:
     """quench_height: rise over the scene's length that slow bodies could make by their velocity.
-    drift: steps of balanced forces in motion after which all bodies are stopped; rolled: way of the
-    fastest rough body meanwhile, over the scene's length, from which on it counts as rolling on.
+    drift: steps of balanced forces in motion after which all bodies are stopped; rolled:
+    displacement of the fastest rough body meanwhile, over the scene's length, above which it
+    counts as rolling.
     """
 
     quench_height: float = 1e-3

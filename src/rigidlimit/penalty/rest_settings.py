@@ -7,13 +7,12 @@ from dataclasses import dataclass
 class Settings:
     """Steps of contact dynamics, rounds of least energy with their mu, tries of the DEM.
 
-    closed: gap over the scene's length up to which a contact counts as closed in a least-energy
-        pose.
-    carried: part of the loads, summed over bodies, that contacts leave open at most where they
-        carry them: a packing that creeps leaves a tenth and less, one that slides a half, one that
-        falls all of it.
-    close: gap over the smaller one's radius up to which bodies count as near, and not as poured
-        loosely.
+    closed: largest gap over the scene's length of a closed contact in a least-energy pose.
+    carried: largest unbalanced part of the loads, summed over bodies, at which contacts carry
+    them: a tenth and less in a packing that creeps, a half in one that slides, all of it in one
+        that falls.
+    close: largest gap over the smaller one's radius at which bodies count as near, and not as
+        poured loosely.
     creeps: steps of contact dynamics in which contacts carry the loads, less those in which they do
         not, after which what is left of motion is creeping and the least energy is searched for.
     soft: stiffness scales of the DEM: the softest is the quickest. The next one where bodies sink
@@ -27,14 +26,14 @@ class Settings:
         where the packing had not come to rest yet, and only looked so between two slides.
     balanced: the same where rough bodies go on with the forces of the DEM: speeds at rest are a
         millionth of a free fall's at most, and balls that roll freely gather them step by step.
-    begin: mu to begin with from there, where contacts usually bear as much as the heaviest load;
+    begin: initial mu from there, where contact forces usually are as large as the heaviest load;
         less where that is a lid, or few balls are far heavier than most: with more, contacts of the
         others would be pushed apart first.
     loosened: strain by which a cell is stretched before rounds under its stress begin.
     roomy: mu then, which keeps as much room between bodies: what follows the path from there seldom
         slides.
     parted: mu where it is stretched by the overlaps of a DEM alone, which has slid already.
-    near_under_stress: overlap over the smaller one's radius up to which that is tried.
+    near_under_stress: largest overlap over the smaller one's radius at which that is tried.
     roughly: unbalanced force at which a DEM of a stress ends that is to be made stiffer.
     harder: how often it may be.
     sliding_rounds: rounds of least energy in which a packing that does not slide is at rest: 40 to
@@ -50,12 +49,12 @@ class Settings:
         slide.
     stops: stops of all bodies without a lower kinetic energy after which damping is given up:
         bodies that come to rest take one or two at most.
-    last: most steps for overlaps that a scene which stands still has left: large loads press them
-        into small bodies, and each step leaves a hundredth.
+    last: most steps for the remaining overlaps of a scene at rest: large loads press them into
+        small bodies, and each step reduces them to a hundredth.
     rises: part by which the kinetic energy must grow in a step, or all bodies are stopped. Bodies
-        in free fall gain more; a smooth box that spins on the floor keeps what it has, for ever.
-    gone: way of a body that touches nothing, over the scene's length, from which on it falls for
-        ever.
+        in free fall gain more; a smooth box that spins on the floor keeps its energy forever.
+    gone: displacement of a body that touches nothing, over the scene's length, above which it
+        falls forever.
     """
 
     closed: float = 1e-9

@@ -49,7 +49,7 @@ class PenaltyResult(Brief):
     contacts: all with gap <= the closed tolerance, in the order of every other ``Contacts``; force
     (m,): elastic and damping force. tangential (m, 3): the tangential part of the force on
     contacts.body[:, 1], world frame, zero where bodies are smooth. history: what
-    ``compatible_forces`` goes on from; of springs at rest, as it takes damping for elastic force.
+    ``compatible_forces`` continues from; of springs at rest, as it takes damping for elastic force.
     kinetic_energy, elastic_energy [J]. unbalanced: largest force out of balance over the largest
     external force on one body. steps, dt: time steps made, the last size [s]. status: CONVERGED at
     rest or at ``until``; seconds: wall clock of the run. stopped: who was stopped, moving on under

@@ -81,7 +81,7 @@ class Run:
         return self._result(status, measured, closed)
 
     def _measured(self) -> Measures:
-        """Measures of now, taken in by the watch; bodies that drift for ever are stopped first."""
+        """Present measures, recorded by the watch; bodies that drift forever are stopped first."""
         sim, watch = self.sim, self.watch
         measured = sim.engine.measures()
         drifts = watch.drifts(measured, sim.steps, sim.dt)
@@ -94,7 +94,7 @@ class Run:
         return measured
 
     def _status(self, left: int) -> Status | None:
-        """How the run ended, None if it goes on; left: steps that it may still make."""
+        """How the run ended, None if it continues; left: steps that it may still make."""
         sim, until = self.sim, self.until
         if until is None:
             if self.watch.at_rest and sim.engine.settled():

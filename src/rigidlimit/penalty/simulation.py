@@ -5,16 +5,16 @@ forces of this simulation tend to those of ``compatible_forces``, contact by con
 
 Rest is reached when forces balance and hardly any kinetic energy is left: ``rest_criterion.py``.
 
-Smooth bodies that are not balls may slide or spin for ever under forces far below the tolerance,
-ever faster. Where forces have balanced for ``DRIFT`` steps and bodies still move, all are stopped:
-if the forces of that pose balance without any motion, it is one of rest. (Balls are not: packings
-of them creep in the same way before they rearrange.)
+Without friction bodies that are not balls may slide or spin forever under forces far below the
+tolerance, ever faster. Where forces have balanced for ``DRIFT`` steps and bodies still move, all
+are stopped: if the forces of that pose balance without any motion, it is one of rest. (Balls are
+not: packings of them creep in the same way before they rearrange.)
 
 Background damping brings rest sooner and moves it nowhere, since it vanishes with the velocity:
 "quench" stops all bodies whenever the total kinetic energy passes a maximum (dynamic relaxation
 with kinetic damping), but only while no body moves fast enough to rise by ``QUENCH_HEIGHT`` of the
 scene's length, so that it cannot change which bodies meet. A number adds to that the rate alpha
-[1/s] of M dv/dt = ... - alpha M v, which smooth bodies need that would spin or slide for ever;
+[1/s] of M dv/dt = ... - alpha M v, for bodies without friction that would spin or slide forever;
 with ``quenches=False`` it acts alone: elastic waves make the total kinetic energy pass maxima
 all the time, and a packing that slides as a whole is stopped each time. None is neither.
 """
@@ -76,7 +76,8 @@ class PenaltySimulation:
         For scenes of balls.
     engine
         "balls" (compiled: spheres, disks, half-spaces, and boxes that cannot turn, of which one
-        may shift), "convex" (any shape, through the contact search) or None, the first that serves.
+        may shift), "convex" (any shape, through the contact search) or None, the first applicable
+        one.
     state
         To begin with; the scene's by default.
     external_force
@@ -191,7 +192,7 @@ class PenaltySimulation:
         max_steps
             Most steps of this run.
         closed
-            Gap over the scene's length up to which a contact is listed in the result.
+            Largest gap over the scene's length of a contact listed in the result.
 
         Raises
         ------
@@ -260,7 +261,7 @@ def _damping_fraction(
 def _engine_class(
     engine: str | None, bodies: Bodies, state: State, external: np.ndarray, rough: bool
 ) -> type:
-    """The class of the engine asked for; of None, the first that serves the scene."""
+    """The class of the chosen engine; for None, the first that supports the scene."""
     served = (rough_engine if rough else ball_scenes).serves(
         bodies, external, state.velocity[:, 3:]
     )
@@ -268,7 +269,7 @@ def _engine_class(
         raise InputError(
             f"engine is {engine!r} for a scene that is {'' if served else 'not '}of balls, "
             "half-spaces and boxes that cannot turn only; expected None, 'convex', or 'balls' "
-            "where it serves"
+            "for such scenes"
         )
     if engine == "convex" or not served:
         return NetworkEngine

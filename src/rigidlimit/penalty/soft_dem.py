@@ -28,15 +28,15 @@ class SoftDem:
         self.running, self.borne, self.stopped = False, None, ""
 
     def to_rest(self, tolerance: float):
-        """The pose in which a DEM rests that is as soft as the scene allows; of balls, which go on
-        by least energy, one that is near that of rigid balls. Goes on where it was left."""
+        """The pose of rest of the softest DEM that the scene allows; for balls, which continue by
+        least energy, one that is near that of rigid balls. Continues from its last state."""
         sunk = self._by_softest(tolerance) if self.dem is None else self.run(tolerance)
         if self.balls and SETTINGS.near < sunk < np.inf:
             self.renew(SETTINGS.stiffer * self.dem.stiffness_scale)
             self.run(tolerance)
 
     def _by_softest(self, tolerance: float) -> float:
-        """How far bodies sink at rest in the softest DEM that serves, as ``run`` tells."""
+        """How far bodies sink at rest in the softest applicable DEM, see ``run``."""
         simulation, scales = self.simulation, SETTINGS.soft
         while True:
             self.renew(scales[0])

@@ -203,7 +203,7 @@ class Adding:
             free=np.array(np.broadcast_to(~held, (k, 6)), order="C"),
         )
         self._columns.append(rows)
-        # only now, so that a body refused leaves no trace and can be added again, corrected
+        # only now, so that a rejected body has no effect and can be added again, corrected
         self._index.update((name, first + i) for i, name in enumerate(names))
         self._names.extend(names)
         if group is not None:

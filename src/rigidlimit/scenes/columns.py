@@ -1,7 +1,7 @@
 """Scenes as run files keep them: TOML text and, where bodies are many, columns of one row a body.
 
 Text of a hundred thousand bodies takes seconds to write and to read. From ``MANY`` bodies on it
-tells all but these, which are arrays as in ``Scene.columns`` beside it, with
+holds all but these, which are arrays as in ``Scene.columns`` beside it, with
 
     shapes   JSON: a list of the distinct shapes, each a table with the keys of a TOML body
     names    JSON: a list of names; left out where bodies are named by their numbers
@@ -28,7 +28,7 @@ from .pairs import PAIR_KEYS
 from .scene import Scene
 
 MANY = 1000
-"""Bodies from which on they are columns."""
+"""Number of bodies above which they are written as columns."""
 
 PAIRS = {key: "pairs" if key == "stiffness" else f"{key}_pairs" for key in PAIR_KEYS}
 """What is known of pairs of bodies, and the column of their indices."""

@@ -8,7 +8,7 @@ from ..collision.search import find_contacts
 from ..errors import ContactError, SceneWarning
 
 OVERLAP = 1e-6
-"""Overlap of two parts, over the smaller one's radius, from which it is told of."""
+"""Overlap of two parts, over the smaller one's radius, above which a warning is given."""
 
 
 def warn_of_facets(name: str, shape: Shape) -> None:
@@ -32,7 +32,7 @@ def warn_of_overlap(name: str, shape: Compound, mass_given: bool) -> None:
 
     parts = Scene(dim=shape.dim)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SceneWarning)  # told with the body's name
+        warnings.simplefilter("ignore", SceneWarning)  # given with the body's name
         for part, at, turn in shape.parts:
             parts.add(part, position=at, orientation=turn)
     try:

@@ -92,7 +92,7 @@ def shear_box(
     wide: width of the box in diameters of the largest grain; pressure: load of the lid over the
     width [N/m]; speed: of the upper half [m/s], none to bring the disks to rest under the lid
     first. Known: the shear stress, what grains push the upper half back by over the width, tends to
-    a part of the pressure that does not hang on it.
+    a part of the pressure that does not depend on it.
     """
     grain = 2 * GRAIN
     width, thick = wide * grain, 2 * grain

@@ -1,4 +1,4 @@
-"""What a scene knows of two bodies: values in place of their materials', and whether they touch."""
+"""Pair properties of a scene: values in place of the materials', and whether they collide."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ..bodies import Bodies
 from ..errors import SceneError, nearest
 
 PAIR_KEYS = ("stiffness", "friction", "tangential_stiffness")
-"""What a scene may know of two bodies, in ``pair_...`` and by ``set_pair_...``."""
+"""Pair properties, in ``pair_...`` and by ``set_pair_...``."""
 
 
 class Pairs:

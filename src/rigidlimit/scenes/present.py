@@ -41,7 +41,7 @@ def present_scene(
     )
     columns = scene.columns
     force = external_force.reshape(-1, 6)[:n]
-    # loads that were not set since are what they were, to the last digit
+    # loads that were not set since are exactly the same
     same = (force == scene.external_force().reshape(-1, 6)[:n]).all(axis=1)
     same &= np.array_equal(gravity, scene.gravity)
     load = force.copy()

@@ -1,4 +1,4 @@
-"""A scene in plain words: which bodies, where they are, what pushes them."""
+"""A scene: its bodies, where they are, and the loads on them."""
 
 from typing import TYPE_CHECKING
 

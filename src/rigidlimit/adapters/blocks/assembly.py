@@ -24,7 +24,7 @@ from ..tolerances import TOLERANCES
 from .patches import patches_of
 
 LEVEL = 1e-3
-"""Height over the lowest corner, in parts of a block's size, up to which it stands lowest."""
+"""Largest height over the lowest corner, over a block's size, at which it counts as lowest."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class BlockAssembly(Brief):
     ) -> Statics:
         """Statics of the blocks on the patches of their faces.
 
-        closed: distance of two faces up to which they touch, over the size of the smaller block.
+        closed: largest distance of two faces in contact, over the size of the smaller block.
         Other parameters, and errors, as for ``scene``; InputError where no faces touch.
         """
         scene = self.scene(density=density, friction=friction, supports=supports)

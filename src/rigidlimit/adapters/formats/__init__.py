@@ -11,7 +11,7 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 def read_captured(path: str | Path) -> CapturedProblem:
     """Read a captured contact problem in any form: FCLIB's HDF5 or Siconos' text, local or global,
-    dense, in blocks or sparse, in two or three dimensions; the content tells which.
+    dense, in blocks or sparse, in two or three dimensions, as detected from the content.
 
     Raises OutputError, a sentence on what was found and what was expected, for a file that is
     missing, damaged, of another form, or of rolling friction.

@@ -187,7 +187,7 @@ def _read_compressed(words, name, columns, count):
 
 
 def _rounding(values):
-    """Half a unit of the last digit where all of CSparse's digits were needed, else 0."""
+    """Half a unit in the last place where all of CSparse's digits were needed, else 0."""
     digits = (re.sub(r"[eE].*|\D", "", word).lstrip("0") for word in values)
     return 0.5 * 10.0 ** (1 - PRINTED) if max(map(len, digits), default=0) == PRINTED else 0.0
 

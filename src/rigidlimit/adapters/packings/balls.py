@@ -104,7 +104,7 @@ class Balls:
         return replace(self, box=box, **known)
 
     def masses(self) -> np.ndarray | None:
-        """(n,) [kg], of a ball also in the plane, as LAMMPS has it; None where nothing is told."""
+        """(n,) [kg], of a ball also in the plane, as LAMMPS has it; None where unknown."""
         if self.mass is not None or self.density is None:
             return self.mass
         return self.density * 4 / 3 * np.pi * self.radius**3
@@ -176,7 +176,7 @@ def _poses(balls: Balls, dim: int) -> dict[str, np.ndarray]:
 def _check(balls: Balls, dim: int) -> None:
     """What the numbers of a line do not show: each by the ball that has it."""
 
-    def told(wrong: np.ndarray, what: str, values: np.ndarray, expected: str) -> None:
+    def check(wrong: np.ndarray, what: str, values: np.ndarray, expected: str) -> None:
         if wrong.any():
             k = int(np.argmax(wrong))
             raise InputError(f"ball {balls.id[k]}: {what} is {values[k]}; expected {expected}")
@@ -184,15 +184,15 @@ def _check(balls: Balls, dim: int) -> None:
     names, count = np.unique(balls.id, return_counts=True)
     if (count > 1).any():
         raise InputError(f"ball {names[count > 1][0]} is there twice; expected distinct ids")
-    told(~(balls.radius > 0), "radius", balls.radius, "a positive one")
+    check(~(balls.radius > 0), "radius", balls.radius, "a positive one")
     if balls.mass is not None:
-        told(~(balls.mass > 0), "mass", balls.mass, "a positive one")
+        check(~(balls.mass > 0), "mass", balls.mass, "a positive one")
     elif balls.density is not None:
-        told(~(balls.density > 0), "density", balls.density, "a positive one")
+        check(~(balls.density > 0), "density", balls.density, "a positive one")
     if dim == 2:
         z = balls.position[:, 2]
         off = np.abs(z - z[0]) > TOLERANCES.flat * balls.radius.mean()
-        told(off, "z", z, f"{z[0]} as of the first: a scene of dim 2 lies in a plane")
+        check(off, "z", z, f"{z[0]} as of the first: a scene of dim 2 lies in a plane")
 
 
 def _materials(kinds: np.ndarray, material) -> tuple[list[Material], np.ndarray]:

@@ -40,7 +40,7 @@ class Box(Brief):
     def wrapped(self, position: np.ndarray) -> np.ndarray:
         """Positions (n, 3) [m], those outside moved into the box along the periodic edges.
 
-        Positions within it stay as they are, to the last digit.
+        Positions within it are not changed at all.
         """
         turns = np.where(self.periodic, np.floor(self.fractions(position)), 0.0)
         moved = turns.any(axis=1)

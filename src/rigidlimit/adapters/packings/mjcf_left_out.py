@@ -31,12 +31,12 @@ class LeftOut:
     @property
     def notes(self) -> tuple[str, ...]:
         """A line a kind, the first names of each."""
-        told = []
+        kinds = []
         for kind, names in self.names.items():
             shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
             count = f"{len(names)}: " if len(names) > 1 else ""
-            told.append(f"{kind} ({count}{shown})")
-        head = ("not taken over as in MuJoCo: " + "; ".join(told),) if told else ()
+            kinds.append(f"{kind} ({count}{shown})")
+        head = ("not taken over as in MuJoCo: " + "; ".join(kinds),) if kinds else ()
         return (*self.said, *head)
 
 
@@ -71,7 +71,7 @@ def _any(values: np.ndarray) -> np.ndarray:
 
 
 def _name_joints(model: "Model", bodies: np.ndarray, left_out: LeftOut) -> None:
-    """Forces at the joints by which bodies that move hang on the world."""
+    """Forces at the joints by which moving bodies are attached to the world."""
     m = model.model
     for j in np.flatnonzero(np.isin(m.jnt_bodyid, bodies)):
         if not model.roots[m.jnt_bodyid[j]]:

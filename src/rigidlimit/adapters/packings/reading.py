@@ -30,7 +30,7 @@ BEGINNINGS = {
     "mercury-data": begins_mercury,
     "lammps-data": begins_data,
 }
-"""Formats that the first lines tell, in the order in which they are looked for."""
+"""Formats recognised by their first lines, in the order in which they are tried."""
 
 
 def read_balls(

@@ -70,29 +70,29 @@ class Collapse(Brief):
 
     @property
     def message(self) -> str:
-        measured = f"({self.status}, residual {self.residual:.1e}, gap {self.gap:.1e})"
+        solved = f"({self.status}, residual {self.residual:.1e}, gap {self.gap:.1e})"
         if self.status is Status.LOAD_NOT_CARRIED and self.factor < 0.0:
             return (
-                f"the fixed load alone is not carried {measured}: forces in the friction cones balance "
-                f"it only together with {self.factor:.6g} times the growing load, or less"
+                f"the fixed load alone is not carried {solved}: forces in the friction cones "
+                f"balance it only together with {self.factor:.6g} times the growing load, or less"
             )
         if self.status is Status.LOAD_NOT_CARRIED:
             return (
-                f"no forces in the friction cones balance the fixed load {measured}; the motion that "
+                f"no forces in the friction cones balance the fixed load {solved}; the motion that "
                 "it causes is in .mechanism"
             )
         if np.isinf(self.factor):
-            return f"no limit: friction holds the growing load at any factor {measured}"
+            return f"no limit: friction holds the growing load at any factor {solved}"
         moves = f"{counted(int(self.opens.sum()), 'contact')} open"
         if self.slides.any():
             return (
-                f"load factor at collapse {self.factor:.6g} at most {measured}: the mechanism slides "
+                f"load factor at collapse {self.factor:.6g} at most {solved}: the mechanism slides "
                 f"at {counted(int(self.slides.sum()), 'contact')} ({moves}). An upper bound: "
                 "static theorem with the associated law, by which contacts open while they slide; "
                 "Coulomb's friction does not, so that collapse may come earlier"
             )
         return (
-            f"load factor at collapse {self.factor:.6g} {measured}: in its mechanism no "
+            f"load factor at collapse {self.factor:.6g} {solved}: in its mechanism no "
             f"contact slides against friction ({moves}), as under Coulomb's law; beyond this "
             "factor no forces balance the load"
         )

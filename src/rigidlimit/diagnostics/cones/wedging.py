@@ -42,21 +42,21 @@ class SelfStress(Brief):
 
     @property
     def message(self) -> str:
-        measured = f"({self.status}, residual {self.residual:.1e})"
+        solved = f"({self.status}, residual {self.residual:.1e})"
         if self.undecided.any():
             some = counted(int(self.undecided.sum()), "contact")
             known = f"{int(self.wedged.sum())} can, others cannot"
             return (
                 f"undecided whether {some} of {len(self.wedged)} can hold a squeeze "
                 "without a load: neither a squeeze nor a motion that opens them was found; "
-                f"{known} {measured}"
+                f"{known} {solved}"
             )
         if not self.wedged.any():
-            return f"no squeeze without a load: a motion opens every contact {measured}"
+            return f"no squeeze without a load: a motion opens every contact {solved}"
         return (
             f"{int(self.wedged.sum())} of {counted(len(self.wedged), 'contact')} can hold a "
             f"squeeze without a load: the scene can be wedged, and forces have no upper "
-            f"bound {measured}"
+            f"bound {solved}"
         )
 
 

@@ -2,7 +2,7 @@
 
 J. F. Peters, M. Muthuswamy, J. Wibowo and A. Tordesillas, Phys. Rev. E 72, 2005, 041307: a chain
 is a quasi-linear row of three or more particles that carry more than the average. A particle
-carries so if its major principal stress is above the mean of all; a chain goes on from one to the
+carries so if its major principal stress is above the mean of all; a chain continues from one to the
 next if the line between them is within an angle alpha of the major principal direction of both.
 """
 
@@ -39,7 +39,7 @@ SHORTEST = 3
 class ForceChains(Brief):
     """pairs (k, 2): bodies that are next to each other in a chain. chain (n,): which chain each
     body is in, from 0, the one of most bodies, -1 for none. major (n,) [Pa], direction (n, dim):
-    major principal stress of each body, nan where there is none. share: of bodies that bear."""
+    major principal stress of each body, nan where there is none. share: of the loaded bodies."""
 
     pairs: np.ndarray
     chain: np.ndarray
@@ -55,7 +55,7 @@ class ForceChains(Brief):
         longest = int((self.chain == 0).sum())
         return (
             f"{counted(len(self), 'force chain')}, the largest of {counted(longest, 'body')}, with "
-            f"{100 * self.share:.3g} % of the bodies that bear"
+            f"{100 * self.share:.3g} % of the loaded bodies"
         )
 
 
@@ -76,7 +76,7 @@ def force_chains(
         Largest angle between the line of two centres and the major principal direction of either.
     bodies
         Names or numbers of those that chains are made of; by default all that are free to move.
-        The mean stress is that of those which bear.
+        The mean stress is that of the loaded ones.
     method, source
         As of ``body_forces``.
     """
@@ -133,7 +133,7 @@ def force_graph(
     Returns
     -------
     networkx.Graph
-        Nodes are bodies that bear, by name, with x, y, z [m], radius [m], major principal stress
+        Nodes are loaded bodies, by name, with x, y, z [m], radius [m], major principal stress
         [Pa], coordination, and chain (-1: in none). Edges are pairs that press on each other, with
         force [N], fx, fy, fz on the second, contacts, over_mean (force over the mean of all) and
         in_chain. ``networkx.write_graphml(graph, "chains.graphml")`` writes it.

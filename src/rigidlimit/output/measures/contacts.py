@@ -26,7 +26,7 @@ def neighbours(
 
     The mean over those with any, ``z[z > 0].mean()``, is the coordination number without rattlers;
     walls among the bodies have their own count. A pair that touches in several points counts once.
-    A contact bears if its force is above 1e-9 of the largest.
+    A contact is active if its force is above 1e-9 of the largest.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def neighbours(
 
 @dataclass(frozen=True, repr=False)
 class Coordination(Brief):
-    """mean: contacts of a body, over the bodies asked for; without_rattlers: among those left once
-    rattlers are taken away, and their contacts. rattler (n,) bool. count (n,): contacts left."""
+    """mean: contacts of a body, over the chosen bodies; without_rattlers: after removal of rattlers
+    and their contacts. rattler (n,) bool. count (n,): remaining contacts."""
 
     mean: float
     without_rattlers: float
@@ -84,7 +84,7 @@ def coordination(
 ) -> Coordination:
     """Coordination number of bodies, with rattlers and without.
 
-    Rattlers have fewer than ``least`` contacts that bear. They are taken away with their contacts
+    Rattlers have fewer than ``least`` active contacts. They are removed with their contacts
     until none is left (C. S. O'Hern, L. E. Silbert, A. J. Liu and S. R. Nagel, Phys. Rev. E 68,
     2003, 011306). Pairs that touch in several points count once; walls count as neighbours.
 
@@ -125,7 +125,7 @@ def mobilised(
 ) -> np.ndarray:
     """Mobilised friction |f_t|/(mu f_n) of each contact.
 
-    Its mean over the contacts that bear, ``x[x > 0].mean()``, says how far a packing is from
+    Its mean over the active contacts, ``x[x > 0].mean()``, says how far a packing is from
     sliding.
 
     Parameters
@@ -136,7 +136,7 @@ def mobilised(
     Returns
     -------
     (m,) ndarray
-        0 where a contact does not bear.
+        0 where a contact is not active.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def mobilised(
 def sliding_fraction(
     source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
 ) -> float:
-    """Share of the contacts that bear which slide, or are at their bound mu f_n.
+    """Share of the active contacts that slide, or are at their bound mu f_n.
 
     Parameters
     ----------

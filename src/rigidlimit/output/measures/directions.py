@@ -63,7 +63,7 @@ def rose(
     scene: "Scene | None" = None,
     index: int = -1,
 ) -> Rose:
-    """Rose diagram of the contacts that bear, or of their forces, in a plane.
+    """Rose diagram of the active contacts, or of their forces, in a plane.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def rose(
     Raises
     ------
     InputError
-        Where no contact bears.
+        Where no contact is active.
     """
     if of not in KINDS:
         raise InputError(f"of is {of!r}; expected one of {', '.join(KINDS)}")
@@ -98,7 +98,7 @@ def rose(
     lies = np.hypot(normal[:, across], normal[:, up]) >= np.cos(np.radians(within))
     keep = bearing(force) & lies & chosen(shown, bodies)[shown.contacts.body].any(axis=1)
     if not keep.any():
-        raise InputError("no contact bears in this plane; expected a step with forces")
+        raise InputError("no contact is active in this plane; expected a step with forces")
     size = force[keep]
     if of == "tangential":
         if method not in shown.tangential:
@@ -107,7 +107,7 @@ def rose(
     angle = np.arctan2(normal[keep, up], normal[keep, across])
     angle = np.mod(np.concatenate([angle, angle + np.pi]), 2 * np.pi)
     edges = np.linspace(0.0, 2 * np.pi, bins + 1)
-    # a direction on an edge counts half on either side, whatever its last digit
+    # a direction on an edge counts half on either side, whatever its rounding
     near = [np.mod(angle + a, 2 * np.pi) for a in (LIMITS.rounding, -LIMITS.rounding)]
     count = sum(np.histogram(a, edges)[0] for a in near) / 2
     if of == "contacts":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CARRYING = 1e-6
 """Part of the largest force above which a contact counts as carrying load. More than
-``compatibility.bearing`` asks for: a DEM at rest leaves 1e-8, and that would lower the mean."""
+``compatibility.bearing`` has: a DEM at rest is accurate to 1e-8, which would lower the mean."""
 
 PARTS = ("normal", "tangential", "total")
 

@@ -92,8 +92,9 @@ def pair_forces(
     Returns
     -------
     structured ndarray
-        first, second: names of the two bodies; contacts: how many bear; force: magnitude of the
-        resultant [N], friction included, fx, fy, fz: on the second body; x, y, z: that mean [m].
+        first, second: names of the two bodies; contacts: how many are active; force: magnitude of
+        the resultant [N], friction included, fx, fy, fz: on the second body; x, y, z: that mean
+        [m].
 
     Raises
     ------

@@ -3,7 +3,7 @@
 With the sign of soil mechanics pressure is positive:
 
     mean stress of bodies   V sigma = -sum over bodies a and their contacts of (x - r_a) f_a^T
-    fabric                  phi = <n n^T> over the contacts that bear
+    fabric                  phi = <n n^T> over the active contacts
 
 f_a is the force vector on body a, x the contact point, r_a the centre of mass. sigma is that of
 bodies in balance (Love 1927; Weber 1966; Christoffersen, Mehrabadi and Nemat-Nasser, J. Appl. Mech.
@@ -94,9 +94,9 @@ def fabric(
     scene: "Scene | None" = None,
     index: int = -1,
 ) -> np.ndarray:
-    """Fabric tensor: the mean of n n^T over the contacts that bear.
+    """Fabric tensor: the mean of n n^T over the active contacts.
 
-    A contact bears if its force is above 1e-9 of the largest.
+    A contact is active if its force is above 1e-9 of the largest.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def fabric(
     Raises
     ------
     InputError
-        Where no contact bears.
+        Where no contact is active.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def fabric(
     share = np.where(counts, force if weighted else 1.0, 0.0)
     total = float(share.sum())
     if total == 0.0:
-        raise InputError("no contact bears; expected a step with forces, and bodies that touch")
+        raise InputError("no contact is active; expected a step with forces, and bodies that touch")
     n, dim = shown.contacts.normal, shown.bodies.dim
     return np.einsum("m,mi,mj->ij", share, n, n)[:dim, :dim] / total
 

@@ -1,4 +1,4 @@
-"""The box that LAMMPS is told of: the periodic cell, else the walls, else what holds all balls."""
+"""The simulation box for LAMMPS: the periodic cell, else the walls, else the bounding box."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from ..frames import Frame
 from ..measures.images import in_cell
 
 ALONG = 1e-12
-"""Component of a wall's normal across an axis up to which it is one of the box."""
+"""Largest component of a wall's normal across an axis at which it is a side of the box."""
 
 MARGIN = 1e-9
 """Of a side of the cell: least distance of centres from a face that they do not cross."""

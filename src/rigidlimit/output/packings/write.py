@@ -75,7 +75,7 @@ def write_packing(
         with whole_file(path) as temporary:
             networkx.write_graphml(graph, temporary)
         return (
-            f"{path}: {counted(len(graph), 'body')} that bear, "
+            f"{path}: {counted(len(graph), 'loaded body')}, "
             f"{counted(graph.number_of_edges(), 'joint')}"
         )
     which, table = _table(shown, method)

@@ -1,5 +1,5 @@
-"""Determinacy map: which contact forces rigid-body mechanics determines, and how far it leaves the
-others open (``rigidlimit.determinacy``)."""
+"""Determinacy map: which contact forces rigid-body mechanics determines, and bounds on the
+others (``rigidlimit.determinacy``)."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 FORCE, MOBILISED = "force", "mobilised"
-"""What colours of lines tell."""
+"""Meaning of the colours of lines."""
 
 
 def force_network(
@@ -52,8 +52,8 @@ def force_network(
     default 3d where PyVista is there, else front. pressure: shade bodies by the sum of contact
     forces over their surface. slab (low, high) [m]: only contacts in this range along the line of
     sight of front, side and top. units: (name, its size in N), for instance sphere weights.
-    colour: what the lines' colours tell, "force" or "mobilised", |f_t|/(mu f_n), 1 where a contact
-    slides; their widths tell the forces.
+    colour: what the lines' colours show, "force" or "mobilised", |f_t|/(mu f_n), 1 where a contact
+    slides; their widths show the forces.
 
     With friction there are arrows of the tangential forces on the second bodies, as
     long as ``bodies.length`` for the largest normal force, and rings around contacts that slide.

@@ -31,7 +31,8 @@ DIRECTION = np.array([0.55, -1.0, 0.42])
 DEBIAN = "on Debian: apt-get install libegl1 libgl1 libxrender1"
 
 FEW, FINE = 300, dict(smooth_shading=True, split_sharp_edges=True, feature_angle=30.0)
-"""Bodies up to which facets are smoothed: they show in large balls, and smoothing takes time."""
+"""Largest number of bodies whose facets are smoothed: they show in large balls, and smoothing
+takes time."""
 
 HAZE = {"white": 0.16, "dark": 0.22}
 """Opacity of the bodies on white and on dark paper."""
@@ -124,7 +125,7 @@ def _extent(shown: Frame, right, up) -> Extent:
 
 
 def _plotter(size: list[int]):
-    """A plotter that does not ask for a display where there is none."""
+    """A plotter that needs no display where there is none."""
     import pyvista
 
     name = "VTK_DEFAULT_OPENGL_WINDOW"

@@ -1,5 +1,5 @@
-"""The look of every figure: type sizes of journals, colours that colour-blind readers can tell
-apart, light and dark, numbers in units of a handy size.
+"""Style of all figures: type sizes of journals, colours that colour-blind readers can
+distinguish, light and dark, numbers in units of a handy size.
 
 Forces run from faint to strong against the background: light to dark on white, dark to light on
 black. Bodies stay grey, so that hue belongs to forces alone.
@@ -34,7 +34,7 @@ class Layout:
     shift : largest displacement in the picture of a mechanism, over the size of what is shown.
     rounding : angle [rad] in that picture below which a body only shifts; resultant, over the
         largest, below which a joint counts as idle.
-    beyond : largest force of a panel over the least of the others from which on it is beyond their
+    beyond : largest force of a panel over the least of the others above which it is beyond their
         scale.
     pixels : larger side of an image in space: 400 dots per inch in one column of print.
     """
@@ -202,7 +202,7 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
 
     ending = figure_format(path)
     image = io.BytesIO()  # of a disk that is full the PDF writer makes a zlib.error
-    # 42: text stays text in PDF, as journals ask for
+    # 42: text stays text in PDF, as journals require
     with matplotlib.rc_context({"pdf.fonttype": 42}):
         figure.savefig(image, format=ending, dpi=300)
     with whole_file(path) as temporary:

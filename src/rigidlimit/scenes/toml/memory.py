@@ -30,8 +30,8 @@ def memory_lines(scene: "Scene", memory: "Memory") -> list[str]:
     """The tables ``[[contacts]]`` of a scene's memory."""
     lines, names, d = [], scene.bodies.names, scene.dim
     contacts = memory.contacts
-    told = (memory.force != 0.0) | (memory.normal != 0.0)
-    for i in np.flatnonzero(told | memory.tangential.any(axis=1)):
+    used = (memory.force != 0.0) | (memory.normal != 0.0)
+    for i in np.flatnonzero(used | memory.tangential.any(axis=1)):
         lines += ["", "[[contacts]]"]
         lines.append(f"bodies = {toml_value([names[k] for k in contacts.body[i]])}")
         keys = {

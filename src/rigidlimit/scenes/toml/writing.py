@@ -1,4 +1,4 @@
-"""A scene as TOML text that ``reading`` takes back to the last digit."""
+"""A scene as TOML text that ``reading`` restores exactly."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -104,8 +104,8 @@ def _body_lines(bodies: Bodies, state: State, i: int, material: str) -> list[str
     usual = bodies.materials[bodies.material_of[i]].density * shape.measure
     # that of a fixed body has no effect: only what another density would not give again
     free = bodies.free[i]
-    told = free.any() or bodies.mass[i] != usual
-    if told and (free.any() or not isinstance(shape, HalfSpace)):
+    stated = free.any() or bodies.mass[i] != usual
+    if stated and (free.any() or not isinstance(shape, HalfSpace)):
         lines.append(f"mass = {toml_value(bodies.mass[i])}")
     return lines
 

@@ -19,7 +19,7 @@ WIDEST = 6
 
 @njit(cache=True, nogil=True)
 def _find_bodies(ptr, idx, d, contacts, widest):
-    """First column of each body: a column goes on with the body before it if its contacts are
+    """First column of each body: a column belongs to the body before it if its contacts are
     among those of that body, or the other way round. ptr, idx: columns of B."""
     columns = len(ptr) - 1
     starts, bodies, known = np.zeros(columns + 1, np.int64), 0, 0
@@ -45,7 +45,7 @@ def _find_bodies(ptr, idx, d, contacts, widest):
 
 
 def bodies_of(columns: sp.csr_array | sp.csc_array, d: int, contacts: int) -> np.ndarray:
-    """(bodies + 1,) first column of each body, as far as the contacts of B (m d, n) tell.
+    """(bodies + 1,) first column of each body, derived from the contacts of B (m d, n).
 
     columns: B as csc, or its transpose as csr.
     """

@@ -6,7 +6,7 @@ with the product o of ``cone.py`` and a slip s > |u_t| a contact; for t -> 0 the
 and Coulomb's laws with s = |u_t| (T. A. Howell et al., Dojo, arXiv 2203.00806, 2022). Written with
 u_n + mu |u_t| in one cone, as de Saxce does, the path has a kink wherever u_t passes zero.
 
-The path begins at large t with all contacts pressed alike, and knows of no start. As the law has
+The path begins at large t with all contacts pressed alike, and uses no start. As the law has
 no energy, it may turn back before t = 0, where one motion folds into another; steps become short
 there, and nothing follows. Other weights, t times a number for each contact, have their folds
 elsewhere.

@@ -20,7 +20,8 @@ from .rough_newton import SETTINGS as NEWTON
 from .small_newton import WAYS, Point, Problem, SmallNetwork, assemble, equilibrium
 
 SMALL = 150
-"""Degrees of freedom up to which dense systems in compiled loops are faster than sparse ones."""
+"""Largest number of degrees of freedom at which dense compiled loops are faster than sparse
+ones."""
 
 
 def between_bodies(

@@ -29,10 +29,10 @@ from .patterns import Pattern, Patterns
 from .rows import rows_of
 
 TIGHT = 1e-12
-"""Relative residual of linear systems that nothing looser is asked of."""
+"""Relative residual of linear systems where no looser one is given."""
 
 SMALL = 2e7
-"""Multiplications up to which systems are factorized without trying GMRES: some milliseconds."""
+"""Systems with fewer multiplications are factorized without trying GMRES: some milliseconds."""
 
 PATIENCE = 1000
 """Iterations of GMRES at most."""
@@ -183,9 +183,9 @@ class Bodies:
 
 
 class Patience:
-    """What the systems of one network tell of GMRES. iterations: that it is given at most, more
-    after a success and less after a failure. After each failure in a row twice as many systems are
-    factorized without trying it."""
+    """Experience with GMRES on the systems of one network. iterations: its limit, raised
+    after a success and lowered after a failure. After each failure in a row twice as many systems
+    are factorized without trying it."""
 
     def __init__(self):
         self.iterations, self._failures, self._skip = PATIENCE, 0, 0

@@ -22,7 +22,7 @@ from ..linear.lapack import routine
 from .blocks import Blocks
 
 ONE_FRONT = 72
-"""Degrees of freedom up to which the whole system is one front."""
+"""Largest number of degrees of freedom for which the whole system is one front."""
 
 _dgetrf = routine("cython_lapack", "dgetrf", 6)
 _dlaswp = routine("cython_lapack", "dlaswp", 7)

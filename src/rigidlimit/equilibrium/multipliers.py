@@ -6,23 +6,23 @@ with P the map of ``law``: max(0, .) along the normal, the disc of radius mu f_n
 plane. The fixed points are those of Coulomb's law with u_n >= 0 complementary to f_n. Four methods
 take turns, each but the last from the forces f_k that the one before has found:
 
-- Gauss-Seidel sweeps with momentum (``sweep``), which find which contacts bear and which slide;
+- Gauss-Seidel sweeps with momentum (``sweep``), which find the active and the sliding contacts;
 - Newton's method on the map (``natural_newton``), which ends in few systems where it begins near;
 - the method of multipliers, whose steps are equilibria of springs s rho with the forces f_k as
   prestress, f_k+1 = P(f_k - s rho u_k+1), by Newton's method in the motion of the bodies. s grows
   after each and falls after a failure. Where stuck contacts outnumber the motions that they hold,
   forces have to change by far more than residuals say: at 1e-7 of the velocities along a motion
-  that no body feels, until a contact slides or opens. A step with s = 1e7 goes as far as as many
+  that moves no body, until a contact slides or opens. A step with s = 1e7 goes as far as as many
   sweeps. Where that sets off others, one after the other, only small s lead on, at residuals that
   rise a hundredfold before they fall. From the fourth turn on there is also a separate
-  sequence of these steps, which begins from the given forces and goes on where its last turn ended:
-  sweeps in between squeeze stuck contacts, and lead elsewhere. Sweeps go on from where they were,
-  or from this sequence where its residual is lower;
+  sequence of these steps, which begins from the given forces and continues where its last turn
+  ended: sweeps in between squeeze stuck contacts, and lead elsewhere. Sweeps continue from where
+  they were, or from this sequence where its residual is lower;
 - from the third turn on, in networks that are not large, interior paths (``coulomb_path``), which
-  know of no start: the others can go round in circles, as Coulomb's law has no energy that falls.
+  need no start: the others can cycle, as Coulomb's law has no energy that decreases.
 
-Where rigid friction leaves several motions open, the one found is that of elastic bodies that start
-from the given forces, unless an interior path has found it (``routes``).
+Where several motions are possible with rigid friction, the one found is that of elastic bodies that
+start from the given forces, unless an interior path has found it (``routes``).
 
 The residual, by which every solver is judged: e_i = |f_i - P(f_i - rho_i u_i)| / rho_i with rho_i =
 d/tr(W_ii), the worst of them over the largest |q|.
@@ -56,7 +56,7 @@ class Settings:
     the separate sequence. iterations: of Newton's method a step. inner: part of the residual to
     which a step is solved; loosest: at most.
 
-    paths: contacts up to which there are interior paths; in larger networks some motion always
+    paths: largest number of contacts with interior paths; in larger networks some motion always
     folds. spread: of the logarithms of their weights, after the first path, whose weights are one;
     short: length of a step below which, twice in a row, a path has ended. Their turn has as many
     linear systems as that of multipliers.
@@ -128,7 +128,7 @@ def rigid_contacts(
 
     rho (m,): 3/tr(W_ii), or d/tr in the plane. scale: max |q|, the unit of the residual. force
     (m, d): to start from. M: makes the inertia (n, n) of the unknowns, rows over arms where these
-    differ, when it is to be told whether contacts are locked; None: rho, of unknowns that are the
+    differ, if locked contacts are to be detected; None: rho, of unknowns that are the
     contacts' velocities.
     """
     m, d = mechanics.shape

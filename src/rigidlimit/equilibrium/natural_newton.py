@@ -1,6 +1,6 @@
 """Rigid contacts with exact Coulomb friction by Newton's method on the natural map (step 1).
 
-The map is not smooth and its derivative singular where contacts stick: forces that no body feels
+The map is not smooth and its derivative singular where contacts stick: forces that move no body
 may be added. So each step is that of contacts with springs rho/delta and the forces so far as
 prestress, one Newton step of the method of multipliers, from which delta falls as steps succeed
 and rises as they fail. Steps must lower the norm of the map below the largest of the last ones
@@ -25,7 +25,7 @@ class Settings:
     first; shrink, grow: after a whole step, and after one shorter than ``short`` or none; least:
     not below. memory: steps of which the largest norm counts. patience: linear systems, of networks
     that are not small (``dense.SMALL``), in which the norm has to halve. accuracy: of linear
-    systems, over delta; what it leaves of forces that no body feels stays in the answer."""
+    systems, over delta; its error in forces that move no body stays in the solution."""
 
     softness: float = 0.3
     iterations: int = 30

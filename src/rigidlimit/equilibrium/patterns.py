@@ -1,8 +1,8 @@
 """Which blocks of K = M + shift + B^T D B, or I + W D, are factorized: those of the contacts that
 answer, D_i != 0.
 
-An open contact drops out of K exactly. In a packing that settles a fifth of the contacts may bear,
-and what these couple is factorized many times faster than what all of them would.
+An open contact drops out of K exactly. In a packing that settles a fifth of the contacts may be
+active, and their pattern is factorized many times faster than that of all of them.
 """
 
 from collections.abc import Callable

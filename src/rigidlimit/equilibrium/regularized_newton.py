@@ -3,11 +3,11 @@
 The problem of ``smooth_law.py`` without inertia, for p >= 2. Faces that meet aligned to 1e-8, as in
 piles of blocks, and bodies that turn about their axis leave motions w that contacts hardly resist,
 |B w| = 1e-8 |w|, that K = B^T D B knows nothing of them (1e-16). Displacements grow to 1e8 overlaps
-before such a motion bears its load. Two things keep Newton from its end there:
+before such a motion carries its load. Two effects prevent convergence of Newton there:
 
 - Overlaps c = s - B x carry the rounding of x, 1e-16 |x|, which as forces unbalances every body. So
   c is not computed from x, but changed along with it, by -t B d each step; what is rounded is then
-  the same small part of c as of x, and the forces f(c) can balance to the last digit.
+  the same small part of c as of x, and the forces f(c) can balance to rounding.
 - A step -(K + e I)^-1 g has to be lengthened 1e4 times along a weak motion, and what it holds of
   stiff ones with it. So steps with a large e, of Newton's length, take turns with steps of a small
   e, which leave stiff motions out and go as far as E falls:
@@ -46,14 +46,14 @@ class Settings:
     long: length of a strong step, over Newton's, from which weak motions hold most of what can be
     gained; gained: part of the gradient that such a step leaves if it has gained little. conjugate:
     part of a weak step's slope that has to be left once it is conjugate to the step before.
-    reuse: changes of each D within which a factor serves on; of those below ``negligible`` of the
+    reuse: changes of each D within which a factor is reused; of those below ``negligible`` of the
     largest D any.
 
     blurred: rounding of t B d over the largest overlap beyond which a step is not made: a motion
-    that only opens contacts, under the last digits of the load, goes until it meets something,
+    that only opens contacts, under the rounding of the load, goes until it meets something,
     however far, and would leave overlaps that are no displacement's.
 
-    It stops at once at ``sure`` of the tolerance. Else it goes on, by ``beyond`` steps at most,
+    It stops at once at ``sure`` of the tolerance. Else it continues, by ``beyond`` steps at most,
     until forces stay: what is left along a motion that is hardly resisted is within the tolerance
     long before the forces that it stands for are right. It has stalled after ``patience`` steps
     without a gradient a tenth smaller.
@@ -113,7 +113,7 @@ class _Record:
         return Equilibrium(best.x, best.force, -best.overlap, status, best.size, steps, history)
 
     def over(self, stay: bool) -> Status | None:
-        """How it ends here; None if it goes on. stay: whether forces stay."""
+        """How it ends here; None if it continues. stay: whether forces stay."""
         settings = self.settings
         if self.answer is not None:
             self.beyond += 1

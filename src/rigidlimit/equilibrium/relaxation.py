@@ -1,12 +1,12 @@
 """The equilibrium to which a network of rough contacts relaxes, for what Newton does not reach.
 
 Bodies move through a viscous medium from the start x_0 on, c dx/dt = -r(x, f(w(x))): who gives way
-goes on until other contacts stop it. Steps are implicit Euler's,
+moves until other contacts stop it. Steps are implicit Euler's,
 
     r(x) + s (x - x_k) = 0,    s = c/dt,
 
 by some iterations of Newton's method each, and grow as these take fewer: with s -> 0 the last ones
-are Newton's. Where the motion goes on without end there is no equilibrium to come to, and its
+are Newton's. Where the motion never ends there is no equilibrium, and its
 direction is the mechanism.
 """
 

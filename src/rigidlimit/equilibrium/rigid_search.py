@@ -59,7 +59,7 @@ class Search:
         self.separate = self.here, self.settings.soft  # sequence of multipliers: iterate and s
 
     def look(self, force: np.ndarray) -> None:
-        """Go on from these forces."""
+        """Continue from these forces."""
         x, F = self.mechanics.start(force), np.empty_like(force)
         u = self.mechanics.displacement(x)
         _, e, worst = natural_map(force, u, self.friction, self.rho, F)

@@ -74,7 +74,7 @@ def _any(rows) -> bool:
 
 def _alike(T, some: slice, others: slice) -> bool:
     """Whether those rows of T are the same, up to their signs, as the others, and not all zero."""
-    i, j = some.start or 0, others.start  # the first ones tell in most cases
+    i, j = some.start or 0, others.start  # the first ones are enough in most cases
     if sp.issparse(T):
         a, b = slice(T.indptr[i], T.indptr[i + 1]), slice(T.indptr[j], T.indptr[j + 1])
         x, y = np.abs(T.data[a]), np.abs(T.data[b])

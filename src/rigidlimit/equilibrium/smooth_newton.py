@@ -46,7 +46,7 @@ class Settings:
 
 
 class _Progress:
-    """What the iterations so far tell of those to come."""
+    """Forecast of the remaining iterations from those so far."""
 
     def __init__(self, settings: Settings):
         self.settings, self.least, self.waited = settings, np.inf, 0

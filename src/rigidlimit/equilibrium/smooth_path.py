@@ -14,8 +14,8 @@ matrix,
 smooth in the contacts instead of on or off, and solved loosely: only a start is wanted. It is
 ``rough_path.py`` without friction, where what is a block a contact there is one division.
 
-``Tangent`` serves rigid contacts as well: contact dynamics (``dynamics/interior.py``, with M u for
-F) and the sets of admissible forces (``diagnostics/analytic_centre.py``, ``force_bounds.py``).
+``Tangent`` is also used for rigid contacts: contact dynamics (``dynamics/interior.py``, with M u
+for F) and the sets of admissible forces (``diagnostics/analytic_centre.py``, ``force_bounds.py``).
 """
 
 from collections.abc import Callable
@@ -130,7 +130,7 @@ def follow(
 ) -> PathPoint:
     """Follow the path until imbalance and gap are below ``tolerance``; loads of order one.
 
-    gap_tolerance: another one for the gap. start: where it was left, to go on from there. guess
+    gap_tolerance: another one for the gap. start: point of an earlier path to continue. guess
     (m,): forces f >= 0 that about balance the load, to begin with.
     """
     gap_tolerance = tolerance if gap_tolerance is None else gap_tolerance

@@ -1,6 +1,6 @@
 """Equilibrium of a network of rough contacts: Newton from the given start or from secant steps,
 the interior path for what these do not reach, finished by Newton on the exact law, and where that
-does not lead to one either, relaxation, which tells as well that there is none."""
+does not lead to one either, relaxation, which also detects that there is none."""
 
 from dataclasses import dataclass, replace
 
@@ -23,7 +23,7 @@ class Settings:
     Newton from the path, tried each time the mean complementarity product has fallen by ``again``,
     from ``first`` of its initial value on until ``last`` of it, below which it is rounding.
     The path turns back, and is given up, where that product has not fallen by one percent in
-    ``patience`` iterations. complementary: part of twice the energy up to which the product of
+    ``patience`` iterations. complementary: part of twice the energy below which the product of
     forces and openings at the end of the path counts as none, for the associated law, whose
     displacements near the edge of what friction carries grow too large for Newton to finish.
     starts: whether Newton is tried from the start. relaxation: from the start, where nothing else
@@ -91,7 +91,7 @@ class _Search:
 
     def _starts(self, x):
         """(name, x, linear systems spent) from which Newton is tried: the given x if any contact
-        bears there; then the end of secant iterations, from all contacts stuck if none bears.
+        is active there; then the end of secant iterations, from all contacts stuck if none is.
 
         A secant iteration solves with the forces' ratios to displacements in place of their slopes:
         a symmetric system, which lets contacts slide to where their bounds are about right.

@@ -23,7 +23,7 @@ from .result import Equilibrium
 from .rough_newton import newton
 
 NOISE = 1e-7
-"""Rate over a usual stiffness up to which a motion counts as not growing: motions that no
+"""Rate over a usual stiffness below which a motion counts as not growing: motions that no
 contact resists have a rate of zero, up to rounding and to the stiffness that holds them."""
 
 SHIFT = 0.05
@@ -44,15 +44,15 @@ DISTURBANCES = 4
 """At most, each from the unstable equilibrium to which the one before led."""
 
 NEAR = 1e-3
-"""Residual over that of the disturbance from which Newton's method goes on."""
+"""Residual over that of the disturbance below which Newton's method takes over."""
 
 FASTEST = 2.0
 """Damping of the relaxation at least, over the rate of the motion that grows fastest: with less
 than one, implicit steps go back to where that motion is zero."""
 
 EXAMINED = 5000
-"""Contacts up to which networks are examined: with some 40 systems, a tenth to a half of what the
-equilibrium took. At 14,440 contacts it is more than that."""
+"""Largest number of contacts of networks that are examined: with some 40 systems, a tenth to a half
+of the cost of the equilibrium. At 14,440 contacts it is more than that."""
 
 NEWTON = 30
 """Iterations of Newton's method at most."""

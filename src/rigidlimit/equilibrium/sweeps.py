@@ -16,8 +16,8 @@ class Settings(NamedTuple):
     """Of the momentum. (Compiled code reads tuples.)
 
     most: momentum at most: with more, contacts that change between stick and slip excite one
-        another. every: each so many sweeps one goes over all contacts, the others over those that
-        bear.
+        another. every: every so many sweeps one goes over all contacts, the others over active
+        ones.
     """
 
     most: float = 0.95

@@ -1,1 +1,1 @@
-"""Rigid-body engines whose contact forces are mended, each imported only when asked for."""
+"""Rigid-body engines whose contact forces are mended, each imported only when used."""

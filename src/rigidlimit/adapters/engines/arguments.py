@@ -1,4 +1,4 @@
-"""What every adapter asks of its arguments: the engine itself, its own objects, the load wanted."""
+"""Checks of the arguments of all adapters: the engine itself, its own objects, the load."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -27,7 +27,7 @@ def imported(module: str, *, engine: str, extra: str) -> ModuleType:
 
 
 EQUALITIES = ("rigid", "given")
-"""What equality constraints are taken for: rigid links, or a load that is given."""
+"""Treatment of equality constraints: rigid links, or a given load."""
 
 
 def expect(function: str, **given) -> None:
@@ -125,8 +125,8 @@ def stopped_short(
             return ()
         least, most = (f"{100 * part:.2g}" for part in share)
         much = (
-            f"{least} to {most} % of the largest contact force ({engine} does not tell whether "
-            "contacts or the motors of light links are meant)"
+            f"{least} to {most} % of the largest contact force ({engine} does not report whether "
+            "contacts or the motors of light links are affected)"
         )
     return (
         f"{text}its resultant, which is kept, and the mended forces with it depend on the order of "
@@ -143,19 +143,19 @@ def constraints_given(engine: str, count: int, load_from: str, remedy: str) -> t
         return ()
     if load_from == "rest":
         raise InputError(
-            f"load is 'rest', without what {counted(count, 'constraint')} of {engine} may bear; "
+            f"load is 'rest', without what {counted(count, 'constraint')} of {engine} may carry; "
             f"expected load='engine', which has it, or {remedy}"
         )
     return (f"{counted(count, 'constraint')} kept as {engine} has them",)
 
 
-def moments_not_told(engine: str, coefficients: np.ndarray) -> tuple[str, ...]:
-    """What to say of contacts with torsional or rolling friction, whose moments an engine does not
-    tell: coefficients (m, k) of each contact and side."""
+def unreported_moments(engine: str, coefficients: np.ndarray) -> tuple[str, ...]:
+    """Message about contacts with torsional or rolling friction, whose moments an engine does not
+    report: coefficients (m, k) of each contact and side."""
     number = int((coefficients > 0.0).any(axis=1).sum())
     if not number:
         return ()
     return (
-        f"torsional and rolling friction of {counted(number, 'contact')}: {engine} does not tell "
+        f"torsional and rolling friction of {counted(number, 'contact')}: {engine} does not report "
         "the moments, which are in no load and no total",
     )

@@ -1,4 +1,4 @@
-"""The reduced balance: the motions along which contact forces are asked to balance their load.
+"""The reduced balance: the motions along which contact forces must balance their load.
 
 In turn left out are motions that rigid links restrain (``links``) and weakly determined ones: of
 one body or mechanism (``weak_motions``) and, where forces are seen to depend on them, of several
@@ -121,7 +121,7 @@ class Balance:
         of_contact = components(self.B, ~self.held, label, each=self.directions)[1]
         return numbered(of_contact)
 
-    def told(self, *notes: str) -> "Balance":
+    def noted(self, *notes: str) -> "Balance":
         """With more notes."""
         return replace(self, notes=(*self.notes, *notes))
 
@@ -145,20 +145,20 @@ class Balance:
     ) -> "tuple[Balance, np.ndarray]":
         """Without the motions that ``links`` (k, n), of accuracy (k,), restrain; and which
         contacts push on none of the others, (m,) bool: their forces are taken out of the load.
-        bearing (m,) bool: contacts that bear."""
+        bearing (m,) bool: contacts that carry force."""
         if links is None or not links.shape[0]:
             return self, np.zeros(len(bearing), bool)
         mechanism = np.arange(len(self.load)) if self.mechanism is None else self.mechanism
         found = without_links(self.B, self.held, mechanism, self.reach, links, accuracy)
         more = f" ({found.redundant} of them redundant)" if found.redundant else ""
-        balance = self.told(f"{counted(links.shape[0], 'row')} of rigid links{more}")
+        balance = self.noted(f"{counted(links.shape[0], 'row')} of rigid links{more}")
         free = ~self.held
         if found.reduction is not None:
             balance = replace(balance.reduced(found.reduction), B=found.B)
         before, after = (abs(A.normal_rows[:, free]).sum(axis=1) > 0 for A in (self, balance))
         within = bearing & before & ~after
         if within.any():
-            balance = balance.told(
+            balance = balance.noted(
                 f"{counted(int(within.sum()), 'contact')} between parts that links hold to each "
                 "other or to what does not move: the engine's force is kept"
             )
@@ -185,34 +185,35 @@ class Balance:
             return balance
         most = self.accuracy.max(initial=0.0)
         count = counted(reduction.count, "motion")
-        return balance.told(f"{count} that gaps feel by less than {most:.0e} left out")
+        return balance.noted(f"{count} that gaps resist by less than {most:.0e} left out")
 
     def without_weak_motions_of_several(
         self, displacement: np.ndarray, overlap: np.ndarray
     ) -> "Balance":
         """Without the weakly determined motions of several bodies, if forces with ``displacement``
         (n,) and ``overlap`` (m,) depend on them; itself if not. Without mechanism, or for too many
-        bodies at once, that is told as a note only."""
+        bodies at once, that is only noted."""
         if self.mechanism is None:
             if not hangs_on_rounding(self, displacement, overlap):
                 return self
-            return self.told(
-                "elastic displacements are more than a million overlaps long: forces hang on what "
-                "may be rounding in B; with mechanism= and reach= such motions are left out"
+            return self.noted(
+                "elastic displacements are more than a million overlaps long: forces depend on "
+                "what may be rounding in B; with mechanism= and reach= such motions are left out"
             )
         out, large, limit = weak_motions_of_several(self, displacement, overlap)
         balance = self
         if large:
-            balance = balance.told(
+            balance = balance.noted(
                 f"elastic displacements of {counted(large, 'set')} of bodies, too large to look "
-                "into, are thousands of overlaps long: forces there may hang on rounding of normals"
+                "into, are thousands of overlaps long: forces there may depend on "
+                "rounding of normals"
             )
         if not len(out):
             return balance
         gone = np.zeros(len(self.load), bool)
         gone[out] = True
-        balance = balance.told(
-            f"{counted(len(out), 'motion')} of several bodies together that gaps feel by less "
+        balance = balance.noted(
+            f"{counted(len(out), 'motion')} of several bodies together that gaps resist by less "
             f"than {limit:.0e} left out{self._why(limit)}"
         )
         load = np.where(gone, 0.0, self.load)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def checked(contacts: "EngineContacts") -> "EngineContacts":
-    """``EngineContacts`` of arrays as callers give them, in the shapes that it tells.
+    """``EngineContacts`` of arrays as callers give them, in its documented shapes.
 
     Raises InputError for wrong shapes and numbers that are not finite.
     """

@@ -1,4 +1,4 @@
-"""What an engine's step leaves behind: its contacts, and what may move them.
+"""Data of an engine's step: its contacts, and the degrees of freedom that move them.
 
 Every reader of an engine fills one ``EngineContacts``; all later stages see nothing else. With m
 contacts and n degrees of freedom (the engine's own velocities v),
@@ -65,7 +65,7 @@ class EngineContacts(Brief):
     row : (m,) int, place of each in the engine's list of ``contacts``.
     velocity : (n,), at the end of the step, or None.
     engine_residual : how far the engine's forces are from solving its own equations, over the
-        largest; nan where that cannot be told.
+        largest; nan where that is unknown.
     columns : names of the degrees of freedom, as of joints, or None.
     notes : what the reader did.
     powerless : (m,) bool, found by ``settled``: contacts whose row is rounding. One that acts
@@ -171,7 +171,7 @@ class EngineContacts(Brief):
         return parts("link_accuracy", self.link_accuracy, size, what="row of links")
 
     def _least_row(self, largest):
-        """Largest entry up to which a row is rounding beside the others, ``largest`` (m,), or
+        """Largest entry of a row that is rounding beside the others, ``largest`` (m,), or
         beside unit normals."""
         least = 0.0 if self.places is None else 1.0
         return TOLERANCES.rounding * max(float(largest.max(initial=0.0)), least)

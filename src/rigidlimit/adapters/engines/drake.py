@@ -5,8 +5,9 @@ For every point pair, with n from body A to body B at the contact point C,
     B_i = n . (J_B - J_A),  J = plant.CalcJacobianTranslationalVelocity at C      f_n = f_Bc . n
 
 in Drake's generalized velocities, free bodies and articulated ones alike. Joint limits,
-constraints, actuators and springs stay as Drake has them: given load. Drake does not tell Python
-between which points its weld, ball and coupler constraints are: give their rows as ``links``.
+constraints, actuators and springs stay as Drake has them: given load. Drake does not expose to
+Python between which points its weld, ball and coupler constraints act: give their rows as
+``links``.
 
 Stiffness: ``point_contact_stiffness`` of both geometries in series, as Drake combines them, where
 every contact has one; else equal.

@@ -90,7 +90,7 @@ def _over(a, b):
 
 
 def _geometries(plant, context) -> Geometries:
-    """Kept until they change: asking for all takes longer than mending."""
+    """Kept until they change: querying all takes longer than mending."""
     from pydrake.geometry import Role
 
     inspector = plant.get_geometry_query_input_port().Eval(context).inspector()

@@ -5,9 +5,9 @@ q_0 = q - dt N v and v_0 = v - dt a, its discrete momentum balance is
 
     M(q_0) a + C(q_0, v_0) = gravity and springs + contact forces J(q_0)^T f
 
-Only bodies that float alone are judged, with what is welded to them: there is no other force on
-them that Drake does not tell (limits, constraints, damping of joints). SAP closes the balance to
-1e-15, TAMSI to 1e-7; where poses or velocities were set after the step it is open.
+Only bodies that float alone are checked, with what is welded to them: there is no other force on
+them that Drake does not report (limits, constraints, damping of joints). SAP satisfies the balance
+to 1e-15, TAMSI to 1e-7; where poses or velocities were set after the step it does not hold.
 """
 
 from functools import lru_cache

@@ -69,7 +69,7 @@ def in_rows(
 def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
     """The balance of the total wrench, with rows [B_i; T_2i; T_2i+1] of each contact in turn.
 
-    tolerance: part of the largest normal force up to which friction forces of contacts without
+    tolerance: fraction of the largest normal force below which friction forces of contacts without
     friction are rounding.
     """
     m = len(contacts.row)
@@ -160,8 +160,8 @@ def by_islands(
 ) -> tuple[RoughForces, np.ndarray]:
     """(answer, state (b,) of each contact: that of its island's forces, or "engine").
 
-    answer: of all contacts ``rows`` at once. Where that is not of the state asked for and there are
-    several islands, the answer is put together from theirs.
+    answer: of all contacts ``rows`` at once. Where that is not of the requested state and there are
+    several islands, the answer is combined from theirs.
     """
     if answer.converged:
         return answer, np.full(len(rows), answer.state, object)

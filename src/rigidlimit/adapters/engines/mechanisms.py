@@ -27,7 +27,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class BlockMotions:
-    """Motions of some degrees of freedom in place of their own: n of them, all the same but for
+    """A change of basis of n degrees of freedom, the identity except for
     ``blocks``: columns (g, c) and motions (g, c, c), one a column."""
 
     n: int

@@ -9,8 +9,8 @@ Stages, in turn:
 
 1. ``checked``, for arrays of callers, and ``EngineContacts.settled``: what the reader of the engine
    found, in arrays of known shapes.
-2. ``bearing_contacts``: contacts that can bear. Open ones carry nothing in any admissible f (eq.
-   21); no balance tells of those between parts that links hold to each other.
+2. ``bearing_contacts``: contacts that can carry force. Open ones carry nothing in any admissible f
+   (eq. 21); no balance determines those between parts that links hold to each other.
 3. Weakly determined motions are left out of their balance (``balance``).
 4. ``shared_jointly``: normal and friction forces at once, from the total wrench, with Coulomb's
    cones. Without friction, or where it is kept as the engine has it, ``shared_out``: eq. 36.
@@ -52,8 +52,8 @@ def mended_as_filled(contacts: EngineContacts, options: MendOptions) -> MendedFo
 
 
 def bearing_contacts(contacts: EngineContacts, options: MendOptions, joint: bool) -> Bearing:
-    """Contacts that can bear, and the balance of their forces on what links leave to move; joint:
-    of normal and tangential ones."""
+    """Contacts that can carry force, and the balance of their forces along the motions that links
+    allow; joint: of normal and tangential ones."""
     opened, powerless = contacts.open, contacts.powerless
     if joint:
         balance = joint_balance(contacts, options.friction_tolerance)
@@ -64,7 +64,7 @@ def bearing_contacts(contacts: EngineContacts, options: MendOptions, joint: bool
     powerless = powerless & ~opened
     if powerless.any():
         within = within | powerless
-        balance = balance.told(_pushes_on_nothing(contacts, powerless))
+        balance = balance.noted(_pushes_on_nothing(contacts, powerless))
     rows = np.flatnonzero(~opened & ~within)
     return Bearing(rows, balance.of(rows), opened, within)
 
@@ -90,6 +90,6 @@ def _pushes_on_nothing(contacts, powerless):
     more = int(powerless.sum()) - 1
     others = {0: "", 1: ", and so does 1 other"}.get(more, f", and so do {more} others")
     return (
-        f"{contacts.where(first)} pushes on nothing that can move{others}: no balance tells "
-        "of its force, and the engine's is kept, whatever it is"
+        f"{contacts.where(first)} pushes on nothing that can move{others}: no balance "
+        "determines its force, and the engine's is kept"
     )

@@ -1,4 +1,4 @@
-"""What a mending did, and what to know of it, in words."""
+"""Message of a mending: what was done, and its caveats."""
 
 from typing import TYPE_CHECKING
 
@@ -131,7 +131,7 @@ def _moments(mended):
     if len(outside):
         text += (
             f", at {counted(len(outside), 'contact')}, first contact {outside[0]}, more than the "
-            "new normal force bears"
+            "new normal force allows"
         )
     yield text
 
@@ -142,15 +142,15 @@ def _held(mended):
         most = int(change.argmax())
         yield (
             f"held joints deliver up to {change[most]:.3g} (N, N m) beyond their load, "
-            f"{mended.contacts.column(most)} the most; what they squeeze harder than the balance "
-            "of the others asks for is not kept"
+            f"{mended.contacts.column(most)} the most; a squeeze of theirs beyond the balance "
+            "of the others is not kept"
         )
 
 
 def _rest(mended):
     if mended.load_from == "rest" and mended.answer.status is Status.LOAD_NOT_CARRIED:
         yield (
-            "load='rest' asks for no acceleration at all, and the engine is "
+            "load='rest' requires zero acceleration, and the engine is "
             f"{mended.answer.residual:.1e} of the load away from that; let it come to rest, take "
             "load='engine', or, where that is near enough, a tolerance above it"
         )

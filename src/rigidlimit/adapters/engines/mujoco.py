@@ -190,7 +190,7 @@ def _at_rest(data, made, jacobian, links, normal):
 
 
 def _notes(mujoco, model, data, made, solved, links, body, soft):
-    """What was taken for what; body (m, 2): of both sides."""
+    """Notes on the interpretation of the model; body (m, 2): of both sides."""
     yield from links.notes
     others = data.nefc - int(solved.count.sum()) - len(links.engine_row)
     yield from notes_of_rows(others, int(data.ncon) - len(solved.row))
@@ -201,7 +201,7 @@ def _notes(mujoco, model, data, made, solved, links, body, soft):
         yield (
             f"{counted(len(soft), 'soft equality')} (off by more than 2 % of the size of what it "
             f"joins, or a slow spring), first {name_of(mujoco, model, 'EQUALITY', soft[0])}: rigid "
-            "all the same; equalities='given', or the names of the others, keeps its force"
+            "nevertheless; equalities='given', or the names of the others, keeps its force"
         )
 
 
@@ -218,8 +218,8 @@ def notes_of_mocap(made: Structure, body: np.ndarray) -> Iterator[str]:
     """body (m, 2): of both sides of the contacts, below zero for the world."""
     if made.mocap.any() and (made.mocap[body] & (body >= 0)).any():
         yield (
-            "contacts with mocap bodies: what these squeeze harder than the balance of the others "
-            "asks for is not kept"
+            "contacts with mocap bodies: a squeeze of theirs beyond the balance of the others "
+            "is not kept"
         )
 
 
@@ -252,8 +252,8 @@ def _stiffness(data, solved, stiffness, exponent):
 
 
 def notes_of_stiffness(given: ByContact | None, direct: int, m: int) -> tuple[str, ...]:
-    """Of m contacts, as many as ``direct`` with a spring of their own; given: what a caller asks
-    for."""
+    """Notes on m contacts, ``direct`` of them with a spring of their own; given: stiffness set by
+    the caller."""
     if not m or by_name(given):
         return ()
     if given is not None:

@@ -12,7 +12,7 @@ p of the anchors:
 
 Couplings of joints and tendons are MuJoCo's own rows.
 
-MuJoCo's equalities are soft. They are taken as rigid all the same, and told about where their
+MuJoCo's equalities are soft. They are treated as rigid, with a note where their
 position error is more than ``tolerances.soft`` of the size of their mechanism, or their spring k
 per unit of mass (efc_KBIP) slower than ``tolerances.slow``: 1/sqrt(k), 0.02 s by default.
 """

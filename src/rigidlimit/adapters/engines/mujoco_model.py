@@ -110,7 +110,7 @@ def _bases(mujoco, model, root):
 
 
 class Names(Sequence):
-    """Names of all objects of some kinds, one kind after another, made when they are asked for.
+    """Names of all objects of some kinds, one kind after another, made at access.
 
     kinds: (MuJoCo's name of the kind, how many the model has) of each.
     """

@@ -1,7 +1,7 @@
 """Whether MuJoCo's forces are those of its present contacts, and how well they solve its equations.
 
-Positions. ``mj_step`` leaves qpos one step ahead of the contacts, ``mj_forward`` where they are.
-With q set by hand the contacts are of another pose, and so are their forces.
+Positions. After ``mj_step`` qpos is one step ahead of the contacts, after ``mj_forward`` it is
+theirs. With q set by hand the contacts are of another pose, and so are their forces.
 
 Forces. With the rows J of all constraints, MuJoCo's accelerations a and a_0 with and without
 constraint forces f, and its reference aref, the solver starts from b = J a_0 - aref. Rows that do
@@ -11,7 +11,7 @@ with y = J a - aref and their regularization D,
     frictionless, pyramidal   f = max(0, -D y)          elliptic   -D y, projected onto the cone
 
 and M a = M a_0 + J^T f. Primal solvers (CG, Newton) fulfil the law and approach this balance, PGS
-the other way round: the larger of what is missing in both tells how far the solver came.
+the other way round: the larger of both residuals shows how far the solver converged.
 """
 
 from functools import lru_cache
@@ -53,7 +53,7 @@ def check_positions(mujoco: ModuleType, model: "MjModel", data: "MjData") -> Non
     before = np.array(data.qpos, float)
     mujoco.mj_integratePos(model, before, data.qvel, -model.opt.timestep)
     step = np.abs(moved - _poses(mujoco, model, scratch, before)).max(axis=1)
-    # stages of Runge-Kutta and speeds set by hand: of the order of one step's motion all the same
+    # stages of Runge-Kutta and speeds set by hand: still of the order of one step's motion
     speed = np.abs(np.array(data.cvel, float).reshape(-1, 6)).max(axis=1)
     step = step + model.opt.timestep * speed * size
     wrong = np.flatnonzero(away > TOLERANCES.steps * step + TOLERANCES.still * size)
@@ -92,7 +92,7 @@ def engine_residual(
     passed, inertial = delivered_by(*J, force, int(model.nv)), np.zeros(int(model.nv))
     mujoco.mj_mulM(model, data, inertial, acceleration)
     missing = _over(inertial - data.qfrc_smooth - passed, passed, inertial)
-    if model.opt.noslip_iterations:  # which leaves the law
+    if model.opt.noslip_iterations:  # which violates the law
         return missing
     law = _off_law(
         moved(*J, acceleration) - aref, np.array(data.efc_D, float), force,

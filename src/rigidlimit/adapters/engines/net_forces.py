@@ -18,7 +18,7 @@ ORTHOGONAL = 1e-6
 """Entries of R^T R - 1 of a rotation matrix at most: single precision."""
 
 CANCELS = 1e-9
-"""Part of all normal forces of a part up to which their sum is rounding."""
+"""Fraction of all normal forces of a part below which their sum is rounding."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -29,7 +29,7 @@ from .arguments import (
     constraints_given,
     imported,
     joint_names,
-    moments_not_told,
+    unreported_moments,
 )
 from .contacts import EngineContacts
 from .geometry import Places, frames_along
@@ -181,7 +181,7 @@ def from_newton(
         notes=(
             *(() if by_name(stiffness) else (f"stiffness: {said}",)),
             *constraints_given("Newton", made.constraints, wanted.load_from, "a load (n,)"),
-            *moments_not_told("Newton", turning),
+            *unreported_moments("Newton", turning),
             *_off_weight(model, made, places, push, wanted.load_from),
         ),
         accuracy=np.clip(FAR * far / extent.sizes, TOLERANCES.single, 0.1),
@@ -225,9 +225,9 @@ def _coefficients(model, kind, shape):
 
 
 def _off_weight(model, made, places, push, load_from):
-    """What to say of floating bodies whose contact forces are not their weight: Newton leaves no
-    accelerations to tell those that move from solvers that stop early. push (m, 3) [N]: on the
-    second bodies."""
+    """Message about floating bodies whose contact forces are not their weight: Newton keeps no
+    accelerations to distinguish those that move from solvers that stop early. push (m, 3) [N]: on
+    the second bodies."""
     if load_from != "engine":
         return
     total = places.totals(push)[:, :3]
@@ -243,7 +243,7 @@ def _off_weight(model, made, places, push, load_from):
     worst = int(off.argmax())
     name = made.bodies[int(np.flatnonzero(own == worst)[0])]
     yield (
-        f"Newton's contact forces bear {100 * borne[worst]:.3g} % of the weight of {name!r}, and "
+        f"Newton's contact forces carry {100 * borne[worst]:.3g} % of the weight of {name!r}, and "
         "so do the mended ones: where it rests or sinks slowly, the solver left that over (XPBD "
         "moves bodies by positions), and load='rest' does not go by it"
     )

@@ -72,7 +72,7 @@ class NamedParts:
 
 @dataclass(frozen=True)
 class Pairs(Sequence):
-    """Names of both sides of m contacts, made when they are asked for: part (m, 2) int. Indices
+    """Names of both sides of m contacts, made at access: part (m, 2) int. Indices
     give those of some contacts."""
 
     part: np.ndarray

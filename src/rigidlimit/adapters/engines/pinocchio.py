@@ -192,7 +192,7 @@ def _by_kind(model, data, models, datas, rigid):
 
 
 def _notes(stiffness, others, residual, load_from, contacts):
-    """What was taken for what; others: rows of constraints that are kept."""
+    """Notes on the interpretation of the model; others: rows of constraints that are kept."""
     if not by_name(stiffness):
         said = "equal, Pinocchio has none" if stiffness is None else "as given"
         yield f"stiffness: {said}"

@@ -59,7 +59,7 @@ def solved_load(
     rows: int,
 ) -> np.ndarray:
     """F~ = B^T f (nv,) [N, N m] of the solver's own problem, solved to the end for the ``normal``
-    ones of all ``rows``; kept (nv,): what the others bear."""
+    ones of all ``rows``; kept (nv,): load of the others."""
     if g is None:
         raise InputError("load is 'step' and g is not given; expected the solver's g, every row")
     g = arrays.vector("g", g, rows, what="row of all constraints")
@@ -73,5 +73,5 @@ def solved_load(
 
 
 def _inertia(data):
-    """M (nv, nv), of which Pinocchio keeps the upper half; zero where it was not asked for."""
+    """M (nv, nv), of which Pinocchio keeps the upper half; zero where it was not computed."""
     return np.triu(data.M) + np.triu(data.M, 1).T

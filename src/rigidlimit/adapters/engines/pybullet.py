@@ -14,7 +14,7 @@ What PyBullet does not give: contact points are those of the start of the step, 
 end, so moment arms are off by a step's motion; normals of points that it does not find anew are
 older still (off by 5e-6 in a stack of plates): the noise left out of B is 1e-4 here; spinning and
 rolling friction are not reported; double precision forces stop at the solver's own threshold
-(solverResidualThreshold; ``analytics`` tells how far), which ``load="rest"`` does not inherit. Soft
+(solverResidualThreshold; see ``analytics``), which ``load="rest"`` does not inherit. Soft
 bodies and planar joints are refused.
 """
 
@@ -31,7 +31,7 @@ from .arguments import (
     check_linear,
     constraints_given,
     imported,
-    moments_not_told,
+    unreported_moments,
     rigid_or_given,
     stopped_short,
 )
@@ -91,7 +91,7 @@ def from_pybullet(
     friction : coefficients likewise, in place of PyBullet's.
     analytics : what the last ``stepSimulation`` returned, with
         ``setPhysicsEngineParameter(reportSolverAnalytics=1)``: whether its solver had converged is
-        then told.
+        then reported.
     exponent, on_friction and further keywords : as for ``mend_forces``.
 
     PyBullet bounds each direction of friction on its own unless cone friction is enabled, which
@@ -108,7 +108,7 @@ def from_pybullet(
     world = World(pybullet, client)
     points = contact_points(world)
     gradient, sliding = world.rows(points.links, points.point, points.directions)
-    mu, rolls, spins, springs = world.told(points.links, FRICTION, ROLLING, SPINNING, STIFFNESS)
+    mu, rolls, spins, springs = world.values(points.links, FRICTION, ROLLING, SPINNING, STIFFNESS)
     if stiffness is None:
         stiffness, said = _springs(springs, exponent)
     else:
@@ -124,7 +124,7 @@ def from_pybullet(
         *([said] if said else []),
         *doubt,
         *constraints_given("PyBullet", others, load_from, "a load (n,)"),
-        *moments_not_told("PyBullet", np.hstack([rolls, spins])),
+        *unreported_moments("PyBullet", np.hstack([rolls, spins])),
     ]
     if load_from == "rest":
         load = -(world.applied() + delivered(sliding, points.rubs.ravel()))
@@ -171,7 +171,7 @@ def from_pybullet(
 
 def _residual(world, analytics) -> float:
     """By how much the solver's last sweep still changed velocities, over what gravity adds in
-    a step; nan where that is not known. Bullet tells the square of the largest."""
+    a step; nan where that is not known. Bullet reports the square of the largest."""
     if analytics is None:
         return np.nan
     try:

@@ -1,6 +1,6 @@
 """PyBullet's contact points as arrays, and whether they are those of the present poses.
 
-A step finds points where bodies begin it, and leaves bodies where they end it. A body that was
+A step finds points for the poses at its start, and ends with other poses. A body that was
 moved by hand afterwards is elsewhere than its points, and its forces are of the other pose.
 """
 

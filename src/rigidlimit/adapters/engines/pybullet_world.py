@@ -209,13 +209,13 @@ class World:
         return total
 
     def info(self, body: int, link: int) -> tuple:
-        """What getDynamicsInfo tells, asked for once."""
+        """Result of getDynamicsInfo, cached."""
         key = body, link
         if key not in self._info:
             self._info[key] = self.bullet.getDynamicsInfo(body, link, **self.client)
         return self._info[key]
 
-    def told(self, links: np.ndarray, *items: int) -> np.ndarray:
+    def values(self, links: np.ndarray, *items: int) -> np.ndarray:
         """Items of ``info`` of links (m, 2): numbers; (items, m, 2)."""
         table = np.zeros((len(items), len(self.links)))
         for k in set(links.ravel().tolist()):
@@ -258,8 +258,7 @@ UNIT, NOTHING = np.eye(3), np.zeros(3)
 
 
 class _Names(Sequence):
-    """Names of links (body, link), or of whole bodies (body, None), made when they are asked
-    for."""
+    """Names of links (body, link), or of whole bodies (body, None), made at access."""
 
     def __init__(self, world, links):
         self.bullet, self.client, self.links = world.bullet, world.client, links

@@ -19,7 +19,7 @@ from .tolerances import TOLERANCES
 
 @dataclass(frozen=True)
 class Asked:
-    """What a caller asks of a reader. load_from: "engine" and the like, or "given" with load (n,);
+    """Options of a reader. load_from: "engine" and the like, or "given" with load (n,);
     given: fields of ``EngineContacts`` in place of the reader's."""
 
     options: MendOptions

@@ -26,7 +26,7 @@ class MendedForces(SolvedProblem):
 
     Attributes
     ----------
-    contacts : ``EngineContacts``, what the engine's step left; options : ``MendOptions``.
+    contacts : ``EngineContacts`` of the engine's step; options : ``MendOptions``.
     bearing : ``Bearing``, which contacts took part; shares : ``Shares``, what was found for them.
     """
 
@@ -122,7 +122,7 @@ class MendedForces(SolvedProblem):
     @cached_property
     def friction_margin(self) -> np.ndarray:
         """(contacts,), how far each contact is from slipping: 1 - |f_t|/(mu f_n) of its mended
-        forces, 1 where friction bears nothing, 0 at the bound of Coulomb's cone (of its ellipse
+        forces, 1 where friction carries nothing, 0 at the bound of Coulomb's cone (of its ellipse
         where there are two coefficients), below 0 where kept friction forces are outside it; nan
         where a contact does not press or has no friction."""
         mu = self._spread(self.contacts.friction[:, :2])
@@ -243,7 +243,7 @@ class MendedForces(SolvedProblem):
 
     @property
     def message(self) -> str:
-        """What was done, and what to know of it, in words."""
+        """What was done, and its caveats, in words."""
         return message(self)
 
     def _spread(self, values, rows=slice(None)):

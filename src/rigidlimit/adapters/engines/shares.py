@@ -1,4 +1,4 @@
-"""Forces of the contacts that can bear, shared out among them anew.
+"""New distribution of the load among the contacts that can carry force.
 
 With friction kept as it is, or without any, normal forces are the compatible ones of eq. 36 (Olsen
 & Kamrin) under friction as given; Coulomb's law is then checked (``coulomb``). With
@@ -22,8 +22,8 @@ ENGINE = "engine"
 
 @dataclass(frozen=True)
 class Bearing:
-    """rows (b,): contacts that can bear, of m; balance: of these; open, within (m,) bool: those
-    left out because they are apart, or because no balance tells of them."""
+    """rows (b,): contacts that can carry force, of m; balance: of these; open, within (m,) bool:
+    those left out because they are apart, or because no balance determines them."""
 
     rows: np.ndarray
     balance: Balance
@@ -33,7 +33,7 @@ class Bearing:
 
 @dataclass(frozen=True)
 class Shares:
-    """Forces of b bearing contacts. force (b,) [N]: pressing, adhesion included; tangential (b, k),
+    """Forces of b such contacts. force (b,) [N]: pressing, adhesion included; tangential (b, k),
     found or not; state (b,): what each belongs to, of ``compatibility.rough``'s names, ``ENGINE``
     or "" without tangential forces; answer; balance: that it obeys; outside, slid (b,) bool:
     Coulomb's law broken."""
@@ -48,10 +48,10 @@ class Shares:
 
 
 def shared_out(contacts: EngineContacts, bearing: Bearing, options: MendOptions) -> Shares:
-    """Compatible normal forces of the bearing contacts, friction as the engine has it."""
+    """Compatible normal forces of the contacts, friction as the engine has it."""
     rows = bearing.rows
     keywords = options.solver_for(rows, len(contacts.row))
-    if contacts.load_from == "engine":  # whose forces balance the load: a good start
+    if contacts.load_from == "engine":  # whose forces balance the load: an initial guess
         keywords.setdefault("admissible", bearing.balance.force)
     slack = contacts.slack(rows, options.exponent)
     if slack is not None:
@@ -78,7 +78,7 @@ def shared_out(contacts: EngineContacts, bearing: Bearing, options: MendOptions)
 
 
 def shared_jointly(contacts: EngineContacts, bearing: Bearing, options: MendOptions) -> Shares:
-    """Normal and tangential forces of the bearing contacts from their total wrench.
+    """Normal and tangential forces of the contacts from their total wrench.
 
     Contacts of an island where no admissible ones balance it keep the engine's forces.
     """
@@ -94,7 +94,7 @@ def shared_jointly(contacts: EngineContacts, bearing: Bearing, options: MendOpti
     tangential = contacts.tangential[rows].copy()
     tangential[:, :2] = np.where(kept[:, None], tangential[:, :2], found)
     force = np.where(kept, contacts.pressing[rows], answer.force)
-    # moments stay, and may be more than the new normal forces bear
+    # moments stay, and may be more than the new normal forces allow
     moments, bound = np.abs(tangential[:, 2:]), contacts.friction[rows, 2:] * force[:, None]
     slack = options.friction_tolerance * np.abs(tangential[:, 2:]).max(initial=0.0)
     outside = ~kept & (moments > bound + slack).any(axis=1)
@@ -113,5 +113,5 @@ def _without_weak(contacts, rows, balance, options, solved):
     other = solved(less)
     if other.converged or not answer.converged:
         return less, other
-    doubt = "forces hang on motions of several bodies that gaps feel by next to nothing"
-    return balance.told(doubt), answer
+    doubt = "forces depend on weakly constrained motions of several bodies"
+    return balance.noted(doubt), answer

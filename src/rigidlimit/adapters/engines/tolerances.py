@@ -1,4 +1,4 @@
-"""What counts as rounding, as weak or as worth telling in what an engine leaves behind."""
+"""Thresholds for rounding, weakly constrained motions and notes on an engine's step."""
 
 from dataclasses import dataclass
 
@@ -11,31 +11,36 @@ class Tolerances:
     ----------
     rounding : part of a row of B, of a motion or of its load that counts as zero exactly.
     link_rounding : the same once rigid links have changed the motions.
-    pull : part of the largest force up to which pulling ones are an engine's rounding.
+    pull : fraction of the largest force below which pulling ones are an engine's rounding.
     touching : gap over the size of a contact's bodies (``places``) below which it is closed.
-    unresisted : part of the largest load up to which one that no contact resists is rounding.
-    sure : singular value of one body's rows, over the largest, that its square tells for certain.
+    unresisted : fraction of the largest load below which one that no contact resists is rounding.
+    sure : singular value of one body's rows, over the largest, that its square resolves reliably.
     slight : the same of several bodies together, however coarse an engine's geometry: tall stacks
         and long rows tip and bend with 1e-3 and less, and are to be held all the same.
-    long : displacements over overlaps from which on motions of several bodies are looked for.
-    far : the same where it can only be told, whatever the units of turns.
-    most : entries, zeros included, of bodies that hang together up to which that is done: 0.1 s.
-    lever : anchors close together make more of a position error than the size of a mechanism tells.
-    least_accurate : the least accurate that links are taken for.
-    blunt : what gaps feel of motions is noise below the accuracy of links, not above this part.
-    stopped : part of the largest force from which on what an engine's solver left over is told.
-    soft : position error of an equality, over the size of its mechanism, from which it is told.
+    long : displacements over overlaps above which motions of several bodies are looked for.
+    far : the same where it can only be reported, whatever the units of turns.
+    most : largest number of entries, zeros included, of connected bodies for which that is done:
+        0.1 s.
+    lever : factor for anchors close together, which amplify a position error beyond the size of a
+        mechanism.
+    least_accurate : the least accuracy assumed for links.
+    blunt : changes of gaps by motions are noise below the accuracy of links, at most this.
+    stopped : residual of an engine's solver over the largest force above which it is reported.
+    soft : position error of an equality, over the size of its mechanism, above which it is
+    reported.
     slow : the same of its time 1/sqrt(k) [s].
     at_limit : part of a constraint's largest force from which it is no rigid link: PyBullet bounds
         each of its rows, and reports sums of them.
-    same_state : part of the largest right-hand side up to which rows and forces are of one state.
-    steps : motion since the contacts were found, in those of one step, up to which it was that one.
+    same_state : largest residual over the right-hand side at which rows and forces are of one
+    state.
+    steps : largest motion since the contacts were found, over that of one step, to count as one
+    step.
     still : motion over the extent of the model that is rounding.
     aside : part of the size of a link by which its contact points may be off its bounding box.
     single : accuracy of geometry in single precision, after a few operations.
     stale : accuracy where Bullet keeps the normals of contact points that it does not find anew.
-    diverged : largest force over the weight of the model from which on that is lost in the rounding
-        of forces, to 1e-4 and more.
+    diverged : largest force over the weight of the model above which the weight is lost in the
+        rounding of forces, to 1e-4 and more.
     """
 
     rounding: float = 1e-13

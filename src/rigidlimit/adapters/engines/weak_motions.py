@@ -1,7 +1,7 @@
 """Weakly determined motions of one body or mechanism: those that geometry resolves as noise only.
 
 An engine's normals and points are off by 1e-8 or more, and three supports under a flat bar then
-push sideways, each a little otherwise: balance to the last digit in that direction would pin the
+push sideways, each a little differently: exact balance in that direction would fix the
 engine's own forces. For the columns of one body or mechanism, with reach a_j (1 for displacements,
 an arm for turns),
 
@@ -10,8 +10,8 @@ an arm for turns),
 so that totals hold to ``accuracy`` in those directions and to the solver's tolerance in all others.
 Columns of such a mechanism become its singular motions; all others stay as they are.
 
-Motions with S of 1e-14 and the like are no noise to tell about, but as equations of balance they
-pin the engine's forces just the same: faces that lean by 1e-7 have columns of that size, and a
+Motions with S of 1e-14 and the like are not worth a note, but as equations of balance they
+fix the engine's forces just the same: faces that lean by 1e-7 have columns of that size, and a
 solver that compares within columns sees 1e-14 there as 1e-7. They go too.
 """
 
@@ -85,7 +85,7 @@ def _may_be_weak(values, column, ends, mechanism, free, reach, accuracy, sure):
     largest, (mechanisms,) bool. Of compressed rows; only columns that are ``free`` count.
 
     They do not where G - least tr G of G = (B/a)^T B/a, least the square of that part, has a
-    Cholesky factor: that tells of S^2 far above the rounding of G, 1e-15, in a fraction of the time
+    Cholesky factor: that detects S^2 far above the rounding of G, 1e-15, in a fraction of the time
     of their decomposition. Blocks without entries have no S.
     """
     place, size, first, part = blocks_of(mechanism, free, accuracy, sure)

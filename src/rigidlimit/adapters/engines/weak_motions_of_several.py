@@ -8,10 +8,10 @@ columns over reach a_j,
 
     B / a = U S V^T,   motions V with S <= limit max S and no load of their own
 
-are looked for among all bodies that hang together there, and as many columns, those by which they
-differ most, are no longer asked to balance: what is missing along the others is next to nothing.
+are looked for among all connected bodies there, and as many columns, those by which they
+differ most, are removed from the balance: the imbalance along the others is negligible.
 
-The limit is what the engine's geometry can tell: ``slight`` or its accuracy, whichever is less; the
+The limit is what the engine's geometry resolves: ``slight`` or its accuracy, whichever is less; the
 angle by which faces lean on each other, where the engine takes the normal of either (B is then off
 by that angle, and S, by Weyl's inequality, by about as much); or the accuracy that the caller
 states.
@@ -42,7 +42,7 @@ def weak_motions_of_several(
     moved = np.where(held, 0.0, np.abs(displacement)) * reach
     if moved.max(initial=0.0) <= TOLERANCES.long * overlap.min(initial=np.inf):
         return np.zeros(0, int), 0, 0.0
-    # bodies whose contacts bear nothing move by rounding of all the others'
+    # bodies whose contacts carry no force move by rounding of all the others'
     least = TOLERANCES.rounding * float(overlap.max(initial=0.0))
     out, large, most = [], 0, 0.0
     for rows, columns in _suspicious(B, held, moved, overlap, least):

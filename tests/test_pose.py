@@ -146,7 +146,7 @@ def test_forces_of_a_rough_pose():
     np.testing.assert_allclose(mine, theirs.force_vectors, atol=1e-4 * theirs.force.max())
     assert going.at_rest and step.compatible.state == "history"
     bare = rl.forces_at_pose(pose, stiffness=k)
-    assert "tangential springs, which a pose does not tell" in bare.message
+    assert "tangential springs, unknown from a pose alone" in bare.message
     assert np.abs(bare.force_vectors - found.force_vectors).max() > 1e-2 * theirs.force.max()
 
 

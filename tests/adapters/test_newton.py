@@ -88,7 +88,7 @@ def test_joint_that_closes_a_loop():
     np.testing.assert_allclose(mended.force, mended.engine_force.mean(), rtol=1e-3)
     np.testing.assert_allclose(mended.force, WEIGHT / 4, rtol=0.05)
     assert "1 constraint kept as Newton has them" in mended.message
-    with pytest.raises(InputError, match="without what 1 constraint of Newton may bear"):
+    with pytest.raises(InputError, match="without what 1 constraint of Newton may carry"):
         from_newton(*system, load="rest")
 
 
@@ -221,7 +221,7 @@ def test_forces_that_lack_part_of_the_weight_are_told():
         lines = [line for line in mended.message.splitlines() if "of the weight of" in line]
         assert len(lines) == (abs(part - 1.0) > 0.01)
         for line in lines:
-            assert f"bear {100 * part:.3g} % of the weight" in line
+            assert f"carry {100 * part:.3g} % of the weight" in line
         said += len(lines)
     assert said >= 1
     assert "of the weight" not in from_newton(*xpbd(points, steps=1), load="rest").message

@@ -404,7 +404,7 @@ def test_constraints_at_their_limit_are_drives(client):
     plank(client, TWO, "FIXED", force=1e-3)
     mended = from_pybullet(client)
     assert "1 constraint kept as PyBullet has them" in mended.message and len(mended.total) == 2
-    with pytest.raises(InputError, match="without what 1 constraint of PyBullet may bear"):
+    with pytest.raises(InputError, match="without what 1 constraint of PyBullet may carry"):
         from_pybullet(client, load="rest")
 
 
@@ -487,7 +487,7 @@ def test_moments_that_bullet_does_not_report_are_told(client):
     march(client, 2)
     assert "moments" not in from_pybullet(client).message
     bullet.changeDynamics(1, -1, rollingFriction=0.01, physicsClientId=client)
-    assert "PyBullet does not tell the moments" in from_pybullet(client).message
+    assert "PyBullet does not report the moments" in from_pybullet(client).message
 
 
 def test_bodies_moved_by_hand_are_refused(client):

@@ -103,7 +103,7 @@ def test_scenes_lists_shows_and_writes(tmp_path):
         (["run", "beam", "--out", "/proc/b.h5"], "cannot be written"),
         (["run", "beam", "--out", "nowhere/b.h5"], "in a folder that does not exist"),
         (["run", "beam", "--dt", "1e-300"], "square is zero"),
-        (["run", "beam", "--dt", "1e-30"], "would stand still"),
+        (["run", "beam", "--dt", "1e-30"], "would not advance"),
         (["compare", "beam", "--quiet", "--picture", "b.xyz"], "the ending 'xyz'"),
         (["compare", "beam", "--quiet", "--stiffness-scale", "nan"], "stiffness_scale is nan"),
         (

@@ -68,7 +68,7 @@ def test_paper_is_interrupted(tmp_path, monkeypatch, capsys):
     said = interrupted(capsys, "paper", "--base", 3, "--out", tmp_path).err.splitlines()[-1]
     assert said == (
         f"stopped; written before that: {tmp_path}/results/beam.npz, "
-        f"{tmp_path}/results/snapshots-3.npz; nothing else; the same command goes on with the "
+        f"{tmp_path}/results/snapshots-3.npz; nothing else; the same command continues with the "
         "results kept"
     )
     assert not (tmp_path / "report.html").exists()
@@ -204,7 +204,7 @@ def test_full_disk_is_resumed(tmp_path):
     )
     assert full.returncode == 2
     assert len(full.stderr.splitlines()) == 1
-    assert "cannot be written: File too large; when that is mended" in full.stderr
+    assert "cannot be written: File too large; after fixing that" in full.stderr
     # from the last checkpoint: one comes each 10 s, which compiling may take
     assert "--resume continues from t = " in full.stderr
     again = forked(*command, "--resume", cwd=tmp_path)

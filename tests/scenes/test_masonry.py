@@ -39,7 +39,7 @@ def test_friction_of_the_least_arch():
 def test_an_arch_that_friction_does_not_hold_says_where_to_ask():
     """Contract: an arch that slides apart was said to slide "without friction"."""
     scene = rl.scenes.arch(9, thickness=0.2, friction=0.1)
-    with pytest.raises(NoRest, match=r"9 of 9 bodies move, .*least_friction\(\) tell"):
+    with pytest.raises(NoRest, match=r"9 of 9 bodies move, .*least_friction\(\) compute"):
         rl.settle(scene, max_steps=20)
     assert rl.statics(scene).least_friction().factor > 0.1
 

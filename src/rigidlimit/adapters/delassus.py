@@ -73,10 +73,10 @@ def factorized(W: sp.csr_array, *, rounding: float = 0.0, cut: float | None = No
         np.full(A.shape, np.std(B @ B.T + lost - 0.5 * (A + A.T)))
         for A, (B, lost) in zip(blocks, factors, strict=True)
     ]
-    noise = (0.5 * apart).maximum(digits * abs(W))
+    error = (0.5 * apart).maximum(digits * abs(W))
     return Factor(
         B=assembled([B for B, _ in factors], parts, W.shape[0]),
-        error=sp.csr_array(noise.maximum(assembled(own, parts, W.shape[0], square=True))),
+        error=sp.csr_array(error.maximum(assembled(own, parts, W.shape[0], square=True))),
         left_out=assembled([lost for _, lost in factors], parts, W.shape[0], square=True),
         asymmetry=_largest(apart) / (_largest(abs(W)) or 1.0),
         noise=noise,

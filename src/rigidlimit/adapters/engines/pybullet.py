@@ -31,9 +31,9 @@ from .arguments import (
     check_linear,
     constraints_given,
     imported,
-    unreported_moments,
     rigid_or_given,
     stopped_short,
+    unreported_moments,
 )
 from .contacts import EngineContacts
 from .geometry import Places

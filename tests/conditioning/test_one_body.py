@@ -220,7 +220,7 @@ def test_a_step_that_stops_short_is_asked_for_less(monkeypatch):
     asked.clear()
     monkeypatch.setattr(one_body, "without_motions_together", holding)
     result = rl.Simulation("four-leg-table").step()
-    assert len(asked) == 2 and result.compatible.converged and "left out" in result.doubt
+    assert len(asked) == 2 and result.compatible.converged and "were excluded" in result.doubt
     assert result.several_bodies == HELD and (result.balance[0] != asked[1]).nnz == 0
 
     def hardly(bodies, B, load, force, how):

@@ -189,7 +189,7 @@ def test_walls_of_leaning_bricks(tilt):
         missing = np.abs(np.where(free, whole - result.load, 0.0) / np.where(arm > 0, arm, 1.0))
         # each motion by weak of all forces at most
         assert missing.max() <= 2 * TOLERANCES.weak * result.force.sum()
-        assert (result.several_bodies == HELD) == ("left out" in result.doubt)
+        assert (result.several_bodies == HELD) == ("were excluded" in result.doubt)
         left_out += result.several_bodies == HELD
         # found anew from what is stored
         B, load = result.balance

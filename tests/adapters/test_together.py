@@ -208,4 +208,4 @@ def test_accuracy_that_is_stated_counts_for_several_bodies():
     np.testing.assert_allclose(exact.force, ENGINE, **CLOSE)
     # leans of 1e-5 over 1/3 of the reach
     np.testing.assert_allclose(coarse.force, even, atol=1e-4)
-    assert "of several bodies together that gaps feel by less than 1e-03" in coarse.message
+    assert "of several bodies together that gaps resist by less than 1e-03" in coarse.message

@@ -41,6 +41,7 @@ from .diagnostics import RoughDeterminacy as RoughDeterminacy
 from .diagnostics import RoughSensitivity as RoughSensitivity
 from .diagnostics import SelfStress as SelfStress
 from .diagnostics import Sensitivity as Sensitivity
+from .diagnostics import SlidingCollapse as SlidingCollapse
 from .diagnostics import certify as certify
 from .diagnostics import determinacy as determinacy
 from .diagnostics import gap_noise_spread as gap_noise_spread
@@ -48,6 +49,7 @@ from .diagnostics import least_friction as least_friction
 from .diagnostics import load_factor as load_factor
 from .diagnostics import self_stress as self_stress
 from .diagnostics import sensitivity as sensitivity
+from .diagnostics import sliding_load_factor as sliding_load_factor
 from .dynamics import ContactDynamicsResult as ContactDynamicsResult
 from .dynamics import contact_dynamics as contact_dynamics
 from .errors import ContactError as ContactError

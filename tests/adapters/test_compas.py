@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 
 import rigidlimit as rl
 from rigidlimit.adapters import Block, BlockAssembly, read_compas, write_compas
+from rigidlimit.adapters.blocks.assembly import Patch
 from rigidlimit.cli.app import app
-from rigidlimit.errors import InputError
+from rigidlimit.errors import InputError, SceneWarning
 from rigidlimit.status import Status
 
 FACES = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
@@ -122,6 +123,63 @@ def test_collapse_of_a_file(tmp_path):
     done = CliRunner().invoke(app, [*command, "--no-least-friction", "--supports", "lowest"])
     assert done.exit_code == 0 and "load factor at collapse 0.5 " in done.output
     assert "balance the load from" not in done.output
+
+
+def test_files_of_all_versions(tmp_path):
+    """Twin: the same blocks as a list of meshes, in nodes of the file, and beside the graph; a
+    list names no supports."""
+    write_compas(tmp_path / "new.json", stack().statics())
+    whole = json.loads((tmp_path / "new.json").read_text())
+    graph = whole["data"]["graph"]["data"]
+    meshes = [node["block"] for node in graph["node"].values()]
+    points = graph["edge"]["0"]["1"]["interfaces"][0]["data"]["points"]
+    old = {key: {"is_support": node["is_support"]} for key, node in graph["node"].items()}
+    files = {
+        "list": [
+            {"dtype": "compas.datastructures/Mesh", "value": {"data": m["data"]}} for m in meshes
+        ],
+        "network": graph | {"edge": {"0": {"1": {"interface": {"value": {"points": points}}}}}},
+        "beside": {
+            "blocks": {str(k): m["data"] for k, m in enumerate(meshes)},
+            "assembly": {"node": old, "edge": {"0": {"1": {"interface_points": points}}}},
+        },
+        "vertices": {
+            "blocks": {str(k): m["data"] for k, m in enumerate(meshes)},
+            "assembly": {"vertex": old, "edge": {"0": {}}},
+        },
+    }
+    for name, contents in files.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(contents))
+        found = read_compas(path)
+        assert len(found.patches) == (name in ("network", "beside"))
+        supports = "lowest" if name == "list" else None
+        if supports:
+            assert [b.name for b in found.blocks] == ["ground", "block"]
+            with pytest.raises(InputError, match="no block is held"):
+                found.statics()
+        pose = found.statics(friction=0.9, supports=supports)
+        assert pose.load_factor().factor == pytest.approx(0.5, rel=1e-7)
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["cut", "of the file"])
+def test_broken_faces_are_told_of(given):
+    """Property: blocks whose faces are broken by coordinates with few digits are named in one
+    warning, with patches of the file too; it says where patches come from."""
+    ground, block = stack().blocks
+    bent = block.points.copy()
+    bent[-1, 2] -= 2e-3
+    faces = [f for f in block.faces if 7 not in f] + [
+        part for f in block.faces if 7 in f for part in (f[:3], f[[0, 2, 3]])
+    ]
+    patches = (Patch(0, 1, block.points[[0, 2, 6, 4]]),) if given else ()
+    bent = Block("bent", bent, tuple(faces))
+    with pytest.warns(SceneWarning) as told:
+        BlockAssembly("two", (ground, bent), patches).statics()
+    assert len(told) == 1
+    said = str(told[0].message)
+    assert "two: 1 block with faces that are not quite plane, first 'bent'" in said
+    assert ("those of the file" in said) is given
 
 
 def test_wrong_files(tmp_path):

@@ -184,7 +184,8 @@ def puzzle(order) -> str:
 def test_normals_of_either_face_do_not_decide_forces():
     """Twin: one cube of 26 parts, its bodies in other orders. MuJoCo takes the normal of one of two
     faces that lean on each other by 1e-4, by the order of geoms; its own forces differ by 1e-3.
-    Motions of several bodies that gaps feel by that angle pinned forces that differed by an eighth."""
+    Motions of several bodies that gaps feel by that angle pinned forces that
+    differed by an eighth."""
     mujoco = pytest.importorskip("mujoco")
     found = []
     for order in (range(26), range(25, -1, -1), np.random.default_rng(0).permutation(26)):

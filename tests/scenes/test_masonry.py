@@ -99,6 +99,85 @@ def test_pictures_of_statics():
     moved = rl.plots.collapse_mechanism(s, s.load_factor())
     hinges = next(c for c in moved.axes[0].collections if c.get_gid() == "hinges")
     assert len(hinges.get_offsets()) == 4
+    (legend,) = moved.legends
+    assert [t.get_text() for t in legend.get_texts()] == ["hinge: touches where a joint opens"]
+    slides = rl.statics(rl.scenes.tower(friction=0.2))
+    (legend,) = rl.plots.collapse_mechanism(slides, slides.load_factor()).legends
+    assert "slides" in [t.get_text() for t in legend.get_texts()]
+
+
+OFFSET, WHOLE = [0.5, 1, 1, 1, 1, 0.5], [1.0] * 5
+EVEN, ODD = [1.0] * 4, [0.5, 1, 1, 1, 0.5]
+BESIDE, BETWEEN = [0.5, 1, -1, 1, 0.5], [1, 0.5, -1, 0.5, 1]
+WINDOWS = [1, -1, 1, -1, 1], [0.5, 0.5, -1, 0.5, 0.5, -1, 0.5, 0.5]
+BENCHMARKS = {
+    "1": ([OFFSET, WHOLE] * 3, 0.64286),
+    "2": ([OFFSET, WHOLE] * 5, 0.58000),
+    "3": ([EVEN, ODD, EVEN, *[BESIDE, BETWEEN] * 2, BESIDE, EVEN, ODD, EVEN], 0.40369),
+    "4": ([OFFSET, WHOLE, OFFSET, *WINDOWS * 2, WINDOWS[0], OFFSET, WHOLE, OFFSET], 0.33195),
+}
+"""Courses from the ground on, in bricks of 0.4 m by 0.175 m, openings negative: the walls of Ferris
+and Tin-Loi (2001), mu = 0.65, and their factors by the associated law."""
+
+
+def benchmark_wall(courses):
+    scene, stone = rl.Scene(dim=2, gravity=(0, -10)), rl.Material(friction=0.65)
+    scene.add(rl.HalfSpace(2), position=(0, 0), material=stone)
+    for k, course in enumerate(courses):
+        ends = 0.4 * np.cumsum(np.abs([0.0, *course]))
+        for x0, x1, part in zip(ends[:-1], ends[1:], course, strict=True):
+            if part > 0:
+                y0, y1 = 0.175 * k, 0.175 * (k + 1)
+                brick = rl.Polygon(np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
+                scene.add(
+                    brick, position=brick.centre, mass=1000 * (x1 - x0) * (y1 - y0), material=stone
+                )
+    return rl.statics(scene)
+
+
+@pytest.mark.parametrize("wall", [*BENCHMARKS, "door"])
+def test_collapse_that_slides_without_opening(wall):
+    """Peer: factors by the associated law as published, to their five digits. Property: the lower
+    estimate is a limit state of Coulomb's law. Forces balance the load within their cones; its
+    mechanism is driven, opens nowhere that presses, and slides against friction at its bound."""
+    if wall == "door":
+        s = rl.statics("wall-with-door")
+    else:
+        courses, published = BENCHMARKS[wall]
+        s = benchmark_wall(courses)
+    upper, low = s.load_factor(), s.sliding_load_factor()
+    if wall != "door":
+        assert upper.factor == pytest.approx(published, abs=5e-6)
+    assert low.converged and low.upper == pytest.approx(upper.factor, rel=1e-9)
+    assert 0.75 * upper.factor < low.factor < 0.9995 * upper.factor  # what the walls give
+    f, w, size = low.force, low.displacement, np.abs(low.force).max()
+    # residuals of linear programs, 1e-9 of the largest force
+    delivered = s.B.T @ f[:, 0] + s.T.T @ f[:, 1]
+    free = s.bodies.free.ravel()
+    missing = (delivered - s.load + low.factor * s.growing())[free]
+    assert np.abs(missing).max() < 1e-8 * size
+    assert (np.abs(f[:, 1]) <= s.friction * f[:, 0] + 1e-8 * size).all()
+    motion = np.column_stack([s.B @ low.mechanism, s.T @ low.mechanism])
+    np.testing.assert_allclose(motion, w, atol=1e-9)
+    assert w[:, 0].min() > -1e-9 and np.abs(f[:, 0] * w[:, 0]).max() < 1e-8 * size
+    rubs = -s.friction * f[:, 0] * np.sign(w[:, 1])
+    np.testing.assert_allclose(f[low.slides, 1], rubs[low.slides], atol=1e-8 * size)
+    assert low.slides.any() and s.growing() @ low.mechanism > 0.0
+    assert "not a strict bound" in low.message
+
+
+def test_collapse_that_slides_in_closed_form():
+    """Closed form: a block on a floor slides at mu in the plane and in space, by either law; one
+    that tips tips by both."""
+    for mu, width, factor in ((0.3, 0.5, 0.3), (0.9, 0.5, 0.5 / 1.5)):
+        tower = rl.statics(rl.scenes.tower(friction=mu, width=width))
+        assert tower.sliding_load_factor().factor == pytest.approx(factor, rel=1e-9)
+    scene, stone = rl.Scene(), rl.Material(friction=0.3)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), material=stone)
+    scene.add(rl.Box((1, 1, 1)), position=(0, 0, 0.5), material=stone, name="box")
+    low = rl.statics(scene).sliding_load_factor((1, 0.5, 0))
+    assert low.factor == pytest.approx(0.3, rel=1e-7)  # tolerance of the cone programs
+    assert low.slides.all() and not low.opens.any()
 
 
 def test_statics_of_a_step_and_wrong_input():

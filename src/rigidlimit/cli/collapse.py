@@ -63,11 +63,21 @@ def collapse(
         Path | None,
         typer.Option(help="Line of thrust and mobilised friction of the forces at rest, likewise."),
     ] = None,
+    lower: Annotated[
+        bool,
+        typer.Option(
+            help="Where the mechanism slides, also a lower estimate: an equilibrium of Coulomb's "
+            "law, which slides without opening."
+        ),
+    ] = True,
     least_friction: Annotated[
         bool, typer.Option(help="Also find the least friction, by some 30 programs.")
     ] = True,
     seconds: Annotated[
-        float, typer.Option(help="After these no further program for the least friction.")
+        float,
+        typer.Option(
+            help="After these no further program for the lower estimate; for the least friction."
+        ),
     ] = 60.0,
     out: Annotated[Path | None, typer.Option(help="Results as .json or .csv.")] = None,
 ) -> None:
@@ -96,13 +106,18 @@ def collapse(
     if found.mechanism.any():
         _show(pose, found)
     _draw(pose, found, picture, thrust)
+    low = None
+    if lower and found.converged and not (found.exact and np.isfinite(found.factor)):
+        typer.echo(f"lower estimate: up to {seconds:g} s ...", err=True)
+        low = pose.sliding_load_factor(way, loads=loads, seconds=seconds)
+        typer.echo(low.message)
     least = None
     if least_friction and pose.friction.any():
         typer.echo(f"least friction: up to {seconds:g} s ...", err=True)
         least = pose.least_friction(seconds=seconds)
         typer.echo(least.message)
         typer.echo(pose.self_stress().message)
-    _store(out, pose, found, least)
+    _store(out, pose, found, low, least)
     if not found.converged:
         raise typer.Exit(1)
 
@@ -210,7 +225,7 @@ def _draw(pose, found, picture, thrust) -> None:
         typer.echo(f"written: {thrust}")
 
 
-def _store(out, pose, found, least) -> None:
+def _store(out, pose, found, low, least) -> None:
     from ..output.results import write_results
 
     if out is None:
@@ -231,6 +246,8 @@ def _store(out, pose, found, least) -> None:
         "residual": found.residual,
         "status": str(found.status),
     }
+    if low is not None:
+        summary |= {"lower_estimate": low.factor, "lower_estimate_status": str(low.status)}
     if least is not None:
         summary |= {"least_friction": least.factor, "least_friction_bracket": least.bracket}
     write_results(out, summary, columns)

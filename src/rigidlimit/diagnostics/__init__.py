@@ -8,9 +8,11 @@ from .cones import (
     RoughDeterminacy,
     RoughSensitivity,
     SelfStress,
+    SlidingCollapse,
     least_friction,
     load_factor,
     self_stress,
+    sliding_load_factor,
 )
 from .degree import Degree
 from .determinacy import Determinacy, determinacy
@@ -29,6 +31,7 @@ __all__ = [
     "RoughSensitivity",
     "SelfStress",
     "Sensitivity",
+    "SlidingCollapse",
     "certify",
     "determinacy",
     "gap_noise_spread",
@@ -36,4 +39,5 @@ __all__ = [
     "load_factor",
     "self_stress",
     "sensitivity",
+    "sliding_load_factor",
 ]

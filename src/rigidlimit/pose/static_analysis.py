@@ -25,12 +25,14 @@ from ..diagnostics import (
     RoughDeterminacy,
     RoughSensitivity,
     SelfStress,
+    SlidingCollapse,
     certify,
     determinacy,
     least_friction,
     load_factor,
     self_stress,
     sensitivity,
+    sliding_load_factor,
 )
 from ..equilibrium.rows import checked_friction
 from ..errors import InputError, nearest
@@ -121,6 +123,31 @@ class Statics(Brief):
             For unknown bodies, or a push that is zero.
         """
         return load_factor(load=self.load, growing=-self.growing(push, loads), **self._rows)
+
+    def sliding_load_factor(
+        self,
+        push: ArrayLike | None = None,
+        *,
+        loads: dict | None = None,
+        seconds: float | None = None,
+    ) -> SlidingCollapse:
+        """A low factor at which structures of Coulomb's law, which slide without opening, may
+        collapse; ``load_factor`` is the highest that any law of friction allows.
+
+        Parameters
+        ----------
+        push, loads
+            As for ``load_factor``.
+        seconds : float [s], optional
+            Elapsed time after which no further round is begun.
+
+        Raises
+        ------
+        InputError
+            As ``load_factor``.
+        """
+        grows = -self.growing(push, loads)
+        return sliding_load_factor(load=self.load, growing=grows, seconds=seconds, **self._rows)
 
     def growing(self, push: ArrayLike | None = None, loads: dict | None = None) -> np.ndarray:
         """External force (6 n,) [N, N m] that ``load_factor`` lets grow."""

@@ -6,6 +6,7 @@ Hodgman), and forces act at its corners. All that a patch can carry, forces at i
 Blocks need not be convex, their faces do. Patches that a file brings are taken instead.
 """
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,10 +15,11 @@ import numpy as np
 
 from ..._support import arrays
 from ..._support.display import Brief
+from ..._support.warned import warn
 from ..._support.words import counted
 from ...bodies import ConvexPolyhedron, Material
 from ...collision.contacts import Contacts
-from ...errors import InputError
+from ...errors import InputError, SceneWarning
 from ...pose import Statics, of_contacts
 from ...scenes.scene import Scene
 from ..tolerances import TOLERANCES
@@ -232,8 +234,26 @@ class BlockAssembly(Brief):
         closed: largest distance of two faces in contact, over the size of the smaller block.
         Other parameters, and errors, as for ``scene``; InputError where no faces touch.
         """
-        scene = self.scene(density=density, friction=friction, supports=supports)
+        with warnings.catch_warnings():
+            # they are of resting on a hull's faces, where patches are those of the file or of the
+            # faces as given
+            warnings.simplefilter("ignore", SceneWarning)
+            scene = self.scene(density=density, friction=friction, supports=supports)
+        self._warn_of_broken_planes(scene)
         return of_contacts(scene, self.contacts(arrays.positive("closed", closed), scene))
+
+    def _warn_of_broken_planes(self, scene: Scene) -> None:
+        """Faces in pieces that are nearly in one plane, of all blocks in one warning."""
+        doubts = [scene.bodies.shape(i).doubt for i in range(len(self.blocks))]
+        broken = [i for i, doubt in enumerate(doubts) if doubt]
+        if broken:
+            first, _, _ = doubts[broken[0]].partition(",")
+            patches = "those of the file" if self.patches else "cut from each piece by itself"
+            warn(
+                f"{self.name}: {counted(len(broken), 'block')} with faces that are not quite "
+                f"plane, first {self.blocks[broken[0]].name!r}: {first}; patches are {patches}",
+                SceneWarning,
+            )
 
     def contacts(self, closed: float, scene: Scene) -> Contacts:
         """Corners of all patches of faces, normals from the first block to the second."""

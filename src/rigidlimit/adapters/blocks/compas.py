@@ -29,7 +29,8 @@ def read_compas(path: str | Path) -> BlockAssembly:
     Parameters
     ----------
     path
-        JSON file of a ``compas_assembly`` or ``compas_cra`` assembly.
+        JSON file of a ``compas_assembly`` or ``compas_cra`` assembly, of any version, or a list of
+        meshes, of which none is a support (``statics(supports="lowest")``).
 
     Raises
     ------
@@ -42,13 +43,13 @@ def read_compas(path: str | Path) -> BlockAssembly:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     try:
-        graph = _data(_data(json.loads(text))["graph"])
-        blocks = [_block(key, node) for key, node in graph["node"].items()]
-        patches = list(_interfaces(graph.get("edge") or {}, blocks))
+        meshes, nodes, edges = _parts(json.loads(text))
+        blocks = [_block(key, mesh, nodes.get(key) or {}) for key, mesh in meshes.items()]
+        patches = list(_interfaces(edges, blocks))
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise InputError(
             f"{path}: not a COMPAS assembly ({type(error).__name__}: {error}); expected JSON of a "
-            "compas_assembly or compas_cra Assembly, with a graph of blocks"
+            "compas_assembly or compas_cra Assembly, or a list of meshes"
         ) from None
     if not blocks:
         raise InputError(f"{path}: an assembly without blocks; expected some")
@@ -56,11 +57,39 @@ def read_compas(path: str | Path) -> BlockAssembly:
 
 
 def _data(entry):
-    return entry.get("data", entry.get("value", entry))
+    """What an entry holds, out of the envelopes that versions of COMPAS put around it."""
+    while isinstance(entry, dict):
+        inner = entry.get("data", entry.get("value"))
+        if not isinstance(inner, dict):
+            break
+        entry = inner
+    return entry
 
 
-def _block(key: str, node: dict) -> Block:
-    mesh = _data(node["block"])
+def _parts(whole) -> tuple[dict, dict, dict]:
+    """({name: mesh}, {name: attributes}, {name: {name: interface}}) of a file.
+
+    Meshes are in the nodes of a graph (compas_assembly from 0.4 on, compas_cra), in those of the
+    file itself (networks), beside the graph under ``blocks`` (before), or a list.
+    """
+    if isinstance(whole, list):
+        meshes = [_data(entry) for entry in whole]
+        given = [str((mesh.get("attributes") or {}).get("name") or "") for mesh in meshes]
+        if not all(given) or len(set(given)) < len(given):
+            given = [str(k) for k in range(len(meshes))]
+        return dict(zip(given, meshes, strict=True)), {}, {}
+    data = _data(whole)
+    if "blocks" in data:
+        graph = data.get("assembly") or {}
+        nodes = graph.get("node") or graph.get("vertex") or {}
+        meshes = {str(key): _data(mesh) for key, mesh in data["blocks"].items()}
+        return meshes, nodes, graph.get("edge") or {}
+    graph = data if "graph" not in data and "node" in data else _data(data["graph"])
+    meshes = {str(key): _data(node["block"]) for key, node in graph["node"].items()}
+    return meshes, graph["node"], graph.get("edge") or {}
+
+
+def _block(key: str, mesh: dict, node: dict) -> Block:
     at = {int(k): i for i, k in enumerate(mesh["vertex"])}
     points = np.array([[float(v[axis]) for axis in "xyz"] for v in mesh["vertex"].values()])
     faces = tuple(np.array([at[int(k)] for k in loop]) for loop in mesh["face"].values())
@@ -72,10 +101,19 @@ def _interfaces(edges: dict, blocks: list[Block]):
     number = {block.name: i for i, block in enumerate(blocks)}
     for u, ends in edges.items():
         for v, edge in ends.items():
-            for interface in edge.get("interfaces") or []:
-                points = np.array([_data_of_point(p) for p in _data(interface)["points"]])
+            for corners in _polygons(edge or {}):
+                points = np.array([_data_of_point(p) for p in corners])
                 if len(points) >= 3:
                     yield Patch(number[str(u)], number[str(v)], points)
+
+
+def _polygons(edge: dict):
+    """Corners of the interfaces of two blocks, as versions of COMPAS store them."""
+    if edge.get("interface_points"):
+        yield edge["interface_points"]
+    single = edge.get("interface")
+    for interface in edge.get("interfaces") or ([single] if single else []):
+        yield _data(interface).get("points") or ()
 
 
 def _data_of_point(point):

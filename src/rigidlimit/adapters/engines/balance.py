@@ -31,8 +31,8 @@ class Balance:
     B (d m, n), load (n,); held (n,) bool; mechanism (n,) int, or None where it is not known; reach,
     accuracy (n,); force (d m,) [N]: the engine's, or zeros. directions: rows d of each contact, one
     after another, normal first. lean (m,) [rad], or None: how uncertain each contact's
-    normal is; stated: accuracy that the caller gives, its largest, or None. motions: what B's columns are, one change
-    after another, none: the engine's velocities. notes: what was left out.
+    normal is; stated: accuracy that the caller gives, its largest, or None. motions: what B's
+    columns are, one change after another, none: the engine's velocities. notes: what was left out.
     """
 
     B: Matrix
@@ -78,9 +78,7 @@ class Balance:
             return self
         lean = None if self.lean is None else self.lean[contacts]
         rows = rows_of(np.asarray(contacts), d)
-        return replace(
-            self, B=taken((self.B,), rows), force=self.force[rows], lean=lean
-        )
+        return replace(self, B=taken((self.B,), rows), force=self.force[rows], lean=lean)
 
     def alone(self, contacts: np.ndarray) -> "Balance":
         """Of the contacts (indices) of one island, with the load on the bodies that they touch."""

@@ -28,7 +28,11 @@ BY_CONTACT = ("gap_error", "admissible")
 OF_MENDING = ("friction_tolerance", "tangential_stiffness")
 """Further options that readers of engines take, beside those of their own."""
 
-OF_CONTACTS = {"gap_tolerance": "gap_tolerance", "accuracy": "own_accuracy", "friction": "own_friction"}
+OF_CONTACTS = {
+    "gap_tolerance": "gap_tolerance",
+    "accuracy": "own_accuracy",
+    "friction": "own_friction",
+}
 """Options of readers, and what of ``EngineContacts`` they set in place of the reader."""
 
 

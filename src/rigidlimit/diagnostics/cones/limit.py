@@ -89,7 +89,8 @@ class Collapse(Brief):
                 f"load factor at collapse {self.factor:.6g} at most {solved}: the mechanism slides "
                 f"at {counted(int(self.slides.sum()), 'contact')} ({moves}). An upper bound: "
                 "static theorem with the associated law, by which contacts open while they slide; "
-                "Coulomb's friction does not, so that collapse may come earlier"
+                "Coulomb's friction does not, so that collapse may come earlier (a lower estimate: "
+                "sliding_load_factor)"
             )
         return (
             f"load factor at collapse {self.factor:.6g} {solved}: in its mechanism no "

@@ -83,12 +83,22 @@ def collapse_mechanism(
     most = "" if collapse.exact else "at most "
     heading = f"load factor {most}{collapse.factor:.4g}" if title is None else title
     with look(dark) as p:
-        made = canvas(p, extent.widened(), panels=1, bars=0, titled=False, heading=heading)
+        made = canvas(
+            p, extent.widened(), panels=1, bars=0, titled=False, heading=heading, note=True
+        )
         panel = made.panels[0]
         draw_bodies(panel, moved, view, p)
         _draw_outlines(panel, shown, axes, p)
-        _mark(panel, statics, collapse, axes, p)
+        drawn = _mark(panel, statics, collapse, axes, p)
         label_axes(made, axes)
+        made.figure.legend(
+            handles=drawn,
+            loc="lower center",
+            ncols=len(drawn),
+            bbox_to_anchor=(0.5, 0.0),
+            borderaxespad=0.15,
+            handletextpad=0.1,
+        )
         return made.figure
 
 
@@ -183,16 +193,26 @@ def _draw_outlines(panel, shown: Frame, axes, p: Palette) -> None:
     panel.add_collection(outlines)
 
 
-def _mark(panel, statics: "Statics", collapse: "Collapse", axes, p: Palette) -> None:
-    """Hinges and sliding contacts, where they are at rest."""
+def _mark(panel, statics: "Statics", collapse: "Collapse", axes, p: Palette) -> list:
+    """Hinges and sliding contacts, where they are at rest; those kinds of which there are some."""
     joint = statics.joints(np.zeros_like(collapse.force)).contact
     opening = np.zeros(joint.max(initial=-1) + 1, bool)
     opening[joint[collapse.opens]] = True
     closed = opening[joint] & ~collapse.opens
     points = statics.contacts.point[:, list(axes)]
-    for chosen, marker, colour, name in (
-        (closed & ~collapse.slides, "o", p.marks[0], "hinges"),
-        (collapse.slides, "x", p.marks[1], "sliding"),
+    drawn = []
+    for chosen, marker, colour, name, label in (
+        (
+            closed & ~collapse.slides,
+            "o",
+            p.marks[0],
+            "hinges",
+            "hinge: touches where a joint opens",
+        ),
+        (collapse.slides, "x", p.marks[1], "sliding", "slides"),
     ):
-        panel.scatter(*points[chosen].T, s=14, marker=marker, color=colour, linewidths=0.9,
-                      zorder=5, gid=name)  # fmt: skip
+        marks = panel.scatter(*points[chosen].T, s=14, marker=marker, color=colour, linewidths=0.9,
+                              zorder=5, gid=name, label=label)  # fmt: skip
+        if chosen.any():
+            drawn.append(marks)
+    return drawn

@@ -142,7 +142,9 @@ class NoContacts:
             stiffness=none,
             notes=tuple(notes_of_rows(self.rows, 0)),
         )
-        return _with(contacts, {k: v for k, v in mender.wanted.given.items() if k == "own_accuracy"})
+        return _with(
+            contacts, {k: v for k, v in mender.wanted.given.items() if k == "own_accuracy"}
+        )
 
 
 def _with(contacts: EngineContacts, given: Mapping[str, Any]) -> EngineContacts:

@@ -67,9 +67,10 @@ class SlidingCollapse(Brief):
 
     factor: lambda; nan where none was found, nor one nearly. upper: what no factor exceeds, of
     ``load_factor``. force (m, d) [N]; mechanism (n,); displacement (m, d): largest 1; opens, slides
-    (m,) bool: as of ``Collapse``. residual: of balance, cones, and forces on the motion, over the largest force.
-    rounds: of the search. status: "converged", "stalled" (the nearest to one), "approximate" (time
-    given is over: there may be a lower one), or that of ``load_factor`` where this has no limit.
+    (m,) bool: as of ``Collapse``. residual: of balance, cones, and forces on the motion, over the
+    largest force. rounds: of the search. status: "converged", "stalled" (the nearest to a state, or
+    none), "approximate" (time given is over: there may be a lower one), or that of ``load_factor``
+    where the fixed load is not carried.
     """
 
     factor: float

@@ -121,7 +121,7 @@ def _forces(ranks, path, out, solver, tolerance, max_iterations, start, tell):
         # scaling back rounds
         options = dict(tolerance=0.5 * tolerance, max_iterations=max_iterations, start=begun)
         found = newton.solve(problem, linear, **options)
-    answer = _answer(found, linear, part, sizes, file, ranks, tolerance, name, reason, began)
+    answer = _answer(found, linear, part, sizes, file, ranks, tolerance, name, reason, began, dofs)
     if out is not None:
         write_forces(Path(out), answer, ranks)
     return answer
@@ -129,9 +129,8 @@ def _forces(ranks, path, out, solver, tolerance, max_iterations, start, tell):
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Largest load over its arm [N], largest stiffness, and the displacement that goes with both.
-
-    pressing [N]: what overlaps press with from the start, where that is more than the load.
+    """force [N]: largest load over its arm, or without a load what overlaps press with from the
+    start; largest stiffness; the displacement that goes with both, by the exponent p.
     """
 
     force: float
@@ -172,7 +171,7 @@ def _opened(path, solver, tolerance) -> NetworkFile:
     return file
 
 
-def _answer(found, linear, part, sizes, file, ranks, tolerance, name, reason, began):
+def _answer(found, linear, part, sizes, file, ranks, tolerance, name, reason, began, dofs):
     """In the units of the file, by slices of it."""
     force = found.at.force * sizes.force
     bodies, contacts = ranks.slice_of(file.bodies), ranks.slice_of(file.contacts)
@@ -217,7 +216,7 @@ def _answer(found, linear, part, sizes, file, ranks, tolerance, name, reason, be
             "ranks": ranks.size,
             "bodies": file.bodies,
             "contacts": file.contacts,
-            "dofs": int(ranks.sum(np.count_nonzero(part.moved))),
+            "dofs": dofs,
         },
     )
 

@@ -137,7 +137,8 @@ def new_network(
 
 
 class NetworkFile:
-    """A file that is read, with its sizes looked at: bodies n, contacts m, width w, exponent p."""
+    """A file that is read, with its sizes looked at: bodies n, contacts m, width w, exponent p;
+    has_gaps: whether contacts have gaps."""
 
     def __init__(self, path: str | PathLike):
         import h5py
@@ -158,6 +159,7 @@ class NetworkFile:
         try:
             self.bodies, self.width = self.file["bodies/load"].shape
             self.contacts = len(self.file["contacts/body"])
+            self.has_gaps = "gap" in self.file["contacts"]
             self._check_shapes()
         except KeyError as error:
             raise InputError(f"{path}: {error.args[0]}; expected all arrays of {SCHEMA}") from error
@@ -170,7 +172,7 @@ class NetworkFile:
             "bodies/position": (n, 3), "bodies/free": (n, w), "contacts/body": (m, 2),
             "contacts/rows": (m, 2, w), "contacts/stiffness": (m,),
         }  # fmt: skip
-        if "gap" in self.file["contacts"]:
+        if self.has_gaps:
             expected["contacts/gap"] = (m,)
         for name, shape in expected.items():
             if self.file[name].shape != shape:
@@ -191,7 +193,7 @@ class NetworkFile:
             rows=of_contacts["rows"][c],
             stiffness=of_contacts["stiffness"][c],
             exponent=self.exponent,
-            gap=of_contacts["gap"][c] if "gap" in of_contacts else None,
+            gap=of_contacts["gap"][c] if self.has_gaps else None,
         )
         self._check(part, bodies[0], contacts[0])
         return part

@@ -14,7 +14,7 @@ from ..equilibrium.smooth_law import forces_of, tangents
 from ..equilibrium.smooth_newton import Settings
 from ..status import Status
 from .part import Part
-from .ranks import Ranks
+from .ranks import Ranks, Rows
 from .solvers import Solver
 from .stiffness import closing, load_of
 
@@ -36,20 +36,13 @@ class Scaled:
     p: float
 
     def __post_init__(self):
-        own, ghosts = self.part.own, self.part.number[self.part.own :]
-        ranks, w = self.ranks, self.part.width
-        source = ranks._vector(own, w)
-        target = ranks.PETSc.Vec().createSeq(len(ghosts) * w)
-        to = ranks._local_blocks(w, len(ghosts))
-        scatter = ranks.PETSc.Scatter().create(source, ranks._blocks(w, ghosts), target, to)
-        object.__setattr__(self, "_exchange", (scatter, source, target))
+        part = self.part
+        ghosts = Rows(self.ranks, part.own, part.width, part.number[part.own :])
+        object.__setattr__(self, "_ghosts", ghosts)
 
     def with_ghosts(self, u: np.ndarray) -> np.ndarray:
         """u (o + g, w) of own ones (o, w)."""
-        scatter, source, target = self._exchange
-        source.setArray(u.ravel())
-        scatter.scatter(source, target)
-        return np.vstack([u, target.array.reshape(-1, u.shape[1])])
+        return np.vstack([u, self._ghosts.of(u)])
 
     def closing(self, u: np.ndarray) -> np.ndarray:
         """-B u (m,) of own displacements (o, w)."""

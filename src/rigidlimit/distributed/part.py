@@ -90,9 +90,7 @@ def read_part(file: NetworkFile, ranks: Ranks) -> Part:
     came_rows = np.hstack([numbers, slice_.rows[row].reshape(-1, 2 * w)])
     del slice_
     there = ranks.send(came_rows, place, m)
-    return _assembled(
-        ranks, position, load, free, came[:, -1], there, has_gaps="gap" in file.file["contacts"]
-    )
+    return _assembled(ranks, position, load, free, came[:, -1], there, has_gaps=file.has_gaps)
 
 
 def _too_many_ranks(moving: int, ranks: Ranks):

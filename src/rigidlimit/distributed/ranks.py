@@ -162,14 +162,17 @@ class Ranks:
         """(first, last + 1) of the part of ``count`` rows that this rank reads and writes."""
         return count * self.rank // self.size, count * (self.rank + 1) // self.size
 
-    def _vector(self, rows: int, width: int, values: np.ndarray | None = None):
+    def vector(self, rows: int, width: int, values: np.ndarray | None = None):
+        """A vector of PETSc, of which this rank has ``rows`` blocks of ``width``; zero, or the
+        ``values`` (rows, width)."""
         size = ((rows * width, None), width)
         if values is None:
             return self.PETSc.Vec().createMPI(*size, comm=self.comm)
         values = np.array(values, float, order="C").reshape(-1)  # kept by the vector
         return self.PETSc.Vec().createWithArray(values, *size, comm=self.comm)
 
-    def _blocks(self, width: int, index: np.ndarray):
+    def blocks(self, width: int, index: np.ndarray):
+        """The blocks of ``width`` numbered ``index`` (k,), for a scatter of PETSc."""
         index = np.ascontiguousarray(index, dtype=self.PETSc.IntType)
         return self.PETSc.IS().createBlock(width, index, comm=self.comm)
 
@@ -182,10 +185,10 @@ class Ranks:
         """
         values = np.asarray(values, float)
         width = values.shape[1]
-        source, target = self._vector(len(to), width, values), self._vector(rows, width)
+        source, target = self.vector(len(to), width, values), self.vector(rows, width)
         begin = source.getOwnershipRange()[0] // width
-        mine = self._blocks(width, begin + np.arange(len(to)))
-        scatter = self.PETSc.Scatter().create(source, mine, target, self._blocks(width, to))
+        mine = self.blocks(width, begin + np.arange(len(to)))
+        scatter = self.PETSc.Scatter().create(source, mine, target, self.blocks(width, to))
         scatter.scatter(source, target)
         found = target.array.copy().reshape(rows, width)
         for one in (scatter, source, target):
@@ -196,19 +199,10 @@ class Ranks:
         """Rows ``index`` (k,) of the array whose part on this rank is values (n, w): (k, w)."""
         values = np.asarray(values, float)
         width = int(np.prod(values.shape[1:]))
-        source = self._vector(len(values), width, values)
-        target = self.PETSc.Vec().createSeq(len(index) * width)
-        to = self._local_blocks(width, len(index))
-        scatter = self.PETSc.Scatter().create(source, self._blocks(width, index), target, to)
-        scatter.scatter(source, target)
-        found = target.array.copy().reshape(len(index), *values.shape[1:])
-        for one in (scatter, source, target):
-            one.destroy()
+        rows = Rows(self, len(values), width, index)
+        found = rows.of(values.reshape(-1, width)).reshape(len(index), *values.shape[1:])
+        rows.destroy()
         return found
-
-    def _local_blocks(self, width: int, count: int):
-        index = np.arange(count, dtype=self.PETSc.IntType)
-        return self.PETSc.IS().createBlock(width, index, comm=self.PETSc.COMM_SELF)
 
     def places(self, to_rank: np.ndarray) -> tuple[np.ndarray, int]:
         """(number (n,) that each row gets in the array of all ranks' parts, rows of this rank),
@@ -224,3 +218,27 @@ class Ranks:
         sorted_rank = to_rank[order]
         place[order] = begin[sorted_rank] + np.arange(len(order)) - first[sorted_rank]
         return place, int(rows[self.rank])
+
+
+class Rows:
+    """Rows ``index`` (k,) of arrays whose part on this rank has so many rows of ``width``, fetched
+    again and again."""
+
+    def __init__(self, ranks: Ranks, rows: int, width: int, index: np.ndarray):
+        PETSc = ranks.PETSc
+        self.source = ranks.vector(rows, width)
+        self.target = PETSc.Vec().createSeq(len(index) * width)
+        here = np.arange(len(index), dtype=PETSc.IntType)
+        to = PETSc.IS().createBlock(width, here, comm=PETSc.COMM_SELF)
+        wanted = ranks.blocks(width, index)
+        self.scatter = PETSc.Scatter().create(self.source, wanted, self.target, to)
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """(k, width) of the part ``values`` (rows, width)."""
+        self.source.setArray(np.ascontiguousarray(values, float).ravel())
+        self.scatter.scatter(self.source, self.target)
+        return self.target.array.copy().reshape(-1, values.shape[1])
+
+    def destroy(self) -> None:
+        for one in (self.scatter, self.source, self.target):
+            one.destroy()

@@ -62,7 +62,7 @@ class Solver:
         self.assembly = Assembly(part, ranks)
         self.steps = self.setups = self.failures = 0
         PETSc = ranks.PETSc
-        self.rhs, self.x = (ranks._vector(part.own, part.width) for _ in range(2))
+        self.rhs, self.x = (ranks.vector(part.own, part.width) for _ in range(2))
         ksp = PETSc.KSP().create(ranks.comm)
         ksp.setOperators(self.assembly.matrix)
         ksp.setType("cg")
@@ -146,5 +146,5 @@ def _rigid_motions(part: Part, ranks: Ranks):
     squared, turned = np.linalg.eigh(ranks.total(motions @ motions.T))
     kept = squared > 1e-8  # bodies in a row turn about it without moving
     basis = (turned[:, kept] / np.sqrt(squared[kept])).T @ motions
-    vectors = [ranks._vector(own, w, v) for v in basis]
+    vectors = [ranks.vector(own, w, v) for v in basis]
     return ranks.PETSc.NullSpace().create(constant=False, vectors=vectors, comm=ranks.comm)

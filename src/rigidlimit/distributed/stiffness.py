@@ -69,7 +69,7 @@ class Assembly:
 
     def __init__(self, part: Part, ranks: Ranks):
         self.part, self.ranks, PETSc = part, ranks, ranks.PETSc
-        own, w, m = part.own, part.width, len(part.body)
+        own, w = part.own, part.width
         self.starts, columns, self.at = _pattern(part)
         width = np.diff(self.starts) * w
         index = PETSc.IntType
@@ -87,7 +87,7 @@ class Assembly:
         matrix.setPreallocationNNZ(tuple(nonzeros))
         for option in (PETSc.Mat.Option.SYMMETRIC, PETSc.Mat.Option.SPD):
             matrix.setOption(option, True)
-        self.matrix, self.contacts = matrix, m
+        self.matrix = matrix
 
     def set(self, D: np.ndarray, shift: float) -> None:
         """K of tangents D (m,) and shift e; what nothing moves stays, on a diagonal of its own."""
@@ -97,11 +97,6 @@ class Assembly:
         _fill(part.body, part.rows, D, diagonal, self.starts, self.at, self.values)
         self.matrix.setValuesBlockedIJV(self.block_starts, self.block_columns, self.values)
         self.matrix.assemble()
-
-    @property
-    def bytes(self) -> int:
-        """Of the values here and in PETSc."""
-        return 3 * self.values.nbytes
 
 
 def _pattern(part: Part):

@@ -3,6 +3,8 @@
 speed     scenes and stacks of 4 to 48 contacts: microseconds of processor time of a step, of
           ``from_mujoco``, of ``Mender.mend`` (median and 99th percentile) and of a state in a batch
 quadrupeds  64 environments: their steps, and mending them
+arrays    the scenes as stacked arrays of 256 environments: microseconds of an environment by
+          ``ArrayMender``, and by ``mend_forces`` one by one
 models    every MJCF model of the folder MENDER_MODELS at some moments of its motion: by what part
           of the largest force mending changes MuJoCo's forces (median), and how far the forces of
           ``Mender`` are from those of ``from_mujoco``
@@ -24,6 +26,7 @@ import numpy as np
 
 from benchmarks import named_checks
 from benchmarks.engine_scenes import SCENES
+from benchmarks.engine_stacks import recorded_scene
 from benchmarks.engines import BOX, HALF, SCENE
 from rigidlimit.adapters import Mender, from_mujoco
 from rigidlimit.errors import InputError
@@ -101,6 +104,16 @@ def quadrupeds(count=64):
     print(f"{count} quadrupeds: their steps {steps / 1e3:.2f} ms, mending {mending / 1e3:.2f} ms")
 
 
+def arrays():
+    print("                          contacts   one by one   stacked [us]")
+    for name in SCENES:
+        recorded = recorded_scene(name)
+        mender, (mask, values) = recorded.mender(), recorded.repeated(BATCH)
+        one = np.median(_times(partial(recorded.one, 0), 30))
+        stacked = _times(partial(mender.mend_many, mask=mask, **values), 10)[5] / BATCH
+        print(f"{name:28} {mask[0].sum():5} {one:12.0f} {stacked:12.1f}", flush=True)
+
+
 def models(folder=None):
     import mujoco
 
@@ -156,7 +169,7 @@ def _along(model):
     return max(differences), len(differences), prepared, mender.general, changed
 
 
-CHECKS = {"speed": speed, "quadrupeds": quadrupeds, "models": models}
+CHECKS = {"speed": speed, "quadrupeds": quadrupeds, "arrays": arrays, "models": models}
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

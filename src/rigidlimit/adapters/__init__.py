@@ -3,6 +3,7 @@
 from .._support.lazy import by_name
 
 _HOME = {
+    "ArrayMender": "engines.array_mender",
     "Block": "blocks.assembly",
     "BlockAssembly": "blocks.assembly",
     "CapturedProblem": "formats.problem",
@@ -15,6 +16,7 @@ _HOME = {
     "NetForce": "engines.net_forces",
     "Packing": "packings.packing",
     "Places": "engines.geometry",
+    "StackedBatch": "engines.mended_batch",
     "capture": "formats.capture",
     "capture_step": "formats.capture",
     "closed_contacts": "closed_contacts",

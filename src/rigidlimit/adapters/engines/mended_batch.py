@@ -63,7 +63,7 @@ class MendedBatch:
     def count(self) -> np.ndarray:
         return np.array([len(force) for force, *_ in self._parts], int)
 
-    @property
+    @cached_property
     def listed(self) -> np.ndarray:
         return np.arange(self.count.max(initial=0)) < self.count[:, None]
 
@@ -81,7 +81,7 @@ class MendedBatch:
             row[: len(tangential), : tangential.shape[1]] = tangential
         return out
 
-    @property
+    @cached_property
     def status(self) -> np.ndarray:
         return np.array([status for _, _, status, _ in self._parts], object)
 
@@ -89,7 +89,7 @@ class MendedBatch:
     def converged(self) -> np.ndarray:
         return self.status == Status.CONVERGED
 
-    @property
+    @cached_property
     def residual(self) -> np.ndarray:
         return np.array([residual for *_, residual in self._parts])
 
@@ -104,3 +104,35 @@ class MendedBatch:
         return (
             f"{said}, {states - solved} not converged, first state {first}: {self[first].message}"
         )
+
+
+class StackedBatch(MendedBatch):
+    """``MendedBatch`` of stacked arrays: contacts stay in the columns in which they were given.
+
+    Attributes are those of ``MendedBatch``; ``listed`` is the mask, ``tangential`` has the
+    directions that were given, and those that a mask leaves out are zero.
+    """
+
+    def __init__(
+        self,
+        listed: np.ndarray,
+        force: np.ndarray,
+        tangential: np.ndarray,
+        residual: np.ndarray,
+        general: dict[int, MendedForces],
+        forces: Callable[[int], MendedForces],
+    ):
+        super().__init__([general.get(e, e) for e in range(len(force))], forces)
+        self.listed, self.force, self.tangential = listed, force, tangential
+        self.residual, self._general = residual, general
+
+    @cached_property
+    def count(self) -> np.ndarray:
+        return self.listed.sum(axis=1)
+
+    @cached_property
+    def status(self) -> np.ndarray:
+        status = np.full(len(self), Status.CONVERGED, object)
+        for e, mended in self._general.items():
+            status[e] = mended.status
+        return status

@@ -148,7 +148,7 @@ def mend_mujoco(model, contact, efc, state, places, load, numbers, law):
         tolerance[i] *= _TOUCHING
     given = Given(
         values, column, count, normal, tangential, friction, stiffness, gap, tolerance, own_load,
-        kind, held, tree, reach, accuracy,
+        kind, held, tree, reach, accuracy, 1.0,
     )  # fmt: skip
     found = shared(given, Law(law[0], law[1], law[2], law[3], law[4]))
     if found.code != codes.SOLVED:

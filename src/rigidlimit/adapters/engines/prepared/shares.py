@@ -32,8 +32,9 @@ ENGINE, AS_GIVEN, TOTAL = 0, 1, 2
 class Given(NamedTuple):
     """Of m contacts and n degrees of freedom. values (m, 1 + s, c), column (m, c), count (m,): rows
     as ``columns`` has them, the normal one first; normal_force (m,); tangential, friction (m, k);
-    stiffness, gap, gap_tolerance (m,); load (n,), of ``kind``; held (n,) bool; mechanism (n,) int;
-    reach, accuracy (n,)."""
+    stiffness, gap, gap_tolerance (m,); load (n,), of ``kind``; held (n,) bool; mechanism (n,) int,
+    or of no size where it is not known; reach, accuracy (n,). unit: the largest entry of a row that
+    others count beside at least."""
 
     values: np.ndarray
     column: np.ndarray
@@ -50,6 +51,7 @@ class Given(NamedTuple):
     mechanism: np.ndarray
     reach: np.ndarray
     accuracy: np.ndarray
+    unit: float
 
 
 class Law(NamedTuple):
@@ -87,7 +89,7 @@ def shared(given: Given, law: Law) -> Shared:
     force, tangential = normal.copy(), rubs.copy()
     bears = np.zeros(m, np.bool_)
     most, norm = row_sizes(own[0], own[1], own[2], reach)
-    powerless = most <= _ROUNDING * max(1.0, most.max())
+    powerless = most <= _ROUNDING * max(given.unit, most.max())
     largest = _largest_force(force, powerless)
     if not _bearing(force, largest, given.gap, given.gap_tolerance, bears):
         return Shared(codes.PULLS, force, tangential, bears, rough, 0, 0.0)
@@ -102,7 +104,7 @@ def shared(given: Given, law: Law) -> Shared:
         least = law.friction_tolerance * largest
         _add_friction(own[0], own[1], own[2], rubs, powerless, weight, least, load)
     # of a wheel pressed through its axle nothing but rounding is left
-    noise = _ROUNDING * norm
+    noise = _ROUNDING * norm if len(mechanism) > 0 else np.zeros(m)
     values, column, count = _rows(own[0], own[1], own[2], reach, noise, weight, d)
     engine = _in_rows(normal, rubs, powerless, weight, d)
     took = bears & ~powerless
@@ -115,7 +117,9 @@ def shared(given: Given, law: Law) -> Shared:
         engine, mu = engine[chosen], mu[chosen]
     stiffness = given.stiffness if b == m else given.stiffness[chosen]
     free = ~held
-    weak = suspects(values, column, count, mechanism, free, reach, accuracy)
+    weak = np.zeros(0, np.bool_)
+    if len(mechanism) > 0:
+        weak = suspects(values, column, count, mechanism, free, reach, accuracy)
     if weak.any():
         reach, rows = reach.copy(), expanded(values, column, count, n)
         if without_weak(rows, weak, mechanism, free, reach, accuracy, load, engine):

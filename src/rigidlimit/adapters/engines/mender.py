@@ -23,7 +23,7 @@ from .mujoco_model import codes as codes_of
 from .mujoco_model import structure
 from .prepared import codes
 from .prepared.forces import PreparedForces
-from .prepared.made import Made, NoContacts
+from .prepared.made import Made
 from .prepared.mujoco_read import mend_mujoco
 from .prepared.options import compiled_law, takes
 from .prepared.pairs import PairTable
@@ -161,7 +161,7 @@ class Mender:
         except (KeyError, TypeError):
             view = self._view(data)
         if data.ncon == 0 and self.wanted.load_from == "engine" and not self.general:
-            return self._without_contacts(data)
+            return self._without_contacts(data, view)
         if self._left(data, view):
             return from_mujoco(self.model, data, **self.given)
         answer = mend_mujoco(*self._arguments(data, view))
@@ -179,11 +179,14 @@ class Mender:
         options = self.wanted.options
         return PreparedForces(made, options, force, tangential, made.rows, rough, residual, solves)
 
-    def _without_contacts(self, data) -> MendedForces:
-        made = NoContacts(self, np.array(data.qvel, float), int(data.nefc))
-        rows = np.zeros(0, int), np.zeros(0, bool)
-        options = self.wanted.options
-        return PreparedForces(made, options, NOTHING, NO_FRICTION, lambda: rows, False, 0.0, 0)
+    def _without_contacts(self, data, view) -> tuple:
+        """Fields of ``Answer`` of a state without contacts."""
+        n = len(self.held)
+        kept = self._at_rest.copy()
+        kept[2 * n :] = view.qvel
+        return (
+            codes.SOLVED, NOTHING, NO_FRICTION, kept, (0, 2, 1, n), False, 0, 0.0, 0.0, data.nefc, 0
+        )  # fmt: skip
 
     def _left(self, data, view) -> bool:
         """Whether this state is left to the general path."""
@@ -312,7 +315,9 @@ class Mender:
         """What poses and products are made in."""
         self._now, self._before = (self.mujoco.MjData(self.model) for _ in range(2))
         self._poses = _View(self._now), _View(self._before)
-        self._inertial = np.zeros(int(self.model.nv))
+        n = int(self.model.nv)
+        self._inertial = np.zeros(n)
+        self._at_rest = np.repeat([1.0, 0.0, 0.0], n)  # reach, load, velocity without contacts
         self._views: WeakKeyDictionary = WeakKeyDictionary()
 
 

@@ -1,9 +1,7 @@
 """``EngineContacts`` of states that compiled code has read, made when they are asked for."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +14,6 @@ from ..mujoco import ADVICE, notes_of_mocap, notes_of_rows, notes_of_stiffness
 from ..parts import NamedParts
 from .columns import expanded
 from .mujoco_read import PARTS, Answer, shapes
-
-if TYPE_CHECKING:
-    pass
 
 
 class Made:
@@ -94,58 +89,13 @@ class Made:
                 *notes_of_mocap(mender.made, parts.body),
             ),
         )
-        return _with(contacts, wanted.given)
+        given = wanted.given
+        if not ncon:  # values of each contact are not of this number
+            given = {name: value for name, value in given.items() if name == "own_accuracy"}
+        return replace(contacts, **given) if given else contacts
 
     def _stiffness(self):
         """As ``mujoco._stiffness`` says it."""
         found, own = self.parts["stiffness"], self.mender.stiffness
         said = notes_of_stiffness(own, Answer(*self.answer).direct, len(found))
         return own if by_name(own) else found, said
-
-
-class NoContacts:
-    """``EngineContacts`` of a state without contacts."""
-
-    def __init__(self, mender, velocity, rows):
-        self.mender, self.velocity, self.rows = mender, velocity, rows
-
-    def __call__(self) -> EngineContacts:
-        mender, n = self.mender, len(self.velocity)
-        none, pairs = np.zeros(0), np.zeros((0, 2), int)
-        parts = NamedParts(pairs, pairs, mender.made.geoms, mender.made.bodies)
-        places = Places(
-            np.zeros((0, 3)), np.zeros((0, 3)), parts.pairs, pairs, np.zeros((0, 2, 3)),
-            np.zeros((0, 2, 3)), parts,
-        )  # fmt: skip
-        contacts = EngineContacts(
-            np.zeros((0, n)),
-            none,
-            load=None,
-            load_from="engine",
-            held=mender.held,
-            tangential=np.zeros((0, 5)),
-            friction=np.zeros((0, 5)),
-            sliding=np.zeros((0, n)),
-            gap=none,
-            gap_tolerance=none,
-            mechanism=mender.made.tree,
-            columns=mender.made.columns,
-            reach=np.ones(n),
-            links=np.zeros((0, n)),
-            link_accuracy=none,
-            places=places,
-            row=np.zeros(0, int),
-            contacts=0,
-            velocity=self.velocity,
-            engine="MuJoCo",
-            engine_residual=0.0,
-            stiffness=none,
-            notes=tuple(notes_of_rows(self.rows, 0)),
-        )
-        return _with(
-            contacts, {k: v for k, v in mender.wanted.given.items() if k == "own_accuracy"}
-        )
-
-
-def _with(contacts: EngineContacts, given: Mapping[str, Any]) -> EngineContacts:
-    return replace(contacts, **given) if given else contacts

@@ -52,17 +52,29 @@ def found_by(ranks: int, path, *options) -> np.ndarray:
 
 def reference(network: ContactNetwork) -> np.ndarray:
     """The same by ``compatible_forces`` in one process."""
-    (m, _, w), n = network.rows.shape, len(network.load)
-    columns = (w * network.body[:, :, None] + np.arange(w)).reshape(-1)
-    B = sp.csr_array(
-        (network.rows.reshape(-1), columns, np.arange(m + 1) * 2 * w), shape=(m, w * n)
-    )
-    answer = rl.compatible_forces(
-        B, network.load.ravel(), stiffness=network.stiffness, exponent=network.exponent,
-        fixed=~network.free.ravel(), gap_error=network.gap,
-    )  # fmt: skip
+    answer = one_process(network)
     assert answer.converged
     return answer.force
+
+
+def one_process(network: ContactNetwork, **options) -> rl.CompatibleForces:
+    """The answer of ``compatible_forces``."""
+    d, w, m, n = network.components, network.width, len(network.body), len(network.load)
+    columns = (w * network.body[:, :, None] + np.arange(w)).reshape(m, 1, 2 * w)
+    rows = network.rows.reshape(m, 2, d, w).swapaxes(1, 2)
+    index = np.broadcast_to(columns, (m, d, 2 * w)).ravel()
+    B = sp.csr_array((rows.ravel(), index, np.arange(m * d + 1) * 2 * w), shape=(m * d, w * n))
+    rough = {}
+    if network.friction is not None:
+        rough = dict(
+            tangential=d, friction=network.friction, tangential_law=network.tangential_law,
+            tangential_stiffness=network.tangential_stiffness, history=network.history,
+        )  # fmt: skip
+    answer = rl.compatible_forces(
+        B, network.load.ravel(), stiffness=network.stiffness, exponent=network.exponent,
+        fixed=~network.free.ravel(), gap_error=network.gap, **rough, **options,
+    )  # fmt: skip
+    return answer
 
 
 def off(found: np.ndarray, wanted: np.ndarray) -> float:
@@ -78,7 +90,10 @@ def network_of(scene: rl.Scene, exponent: float, stiffness=1e5) -> ContactNetwor
     )
 
 
-def crystal(layers: int = 4, side: int = 4, *, noise: float = 0.02, seed: int = 0) -> rl.Scene:
+def crystal(
+    layers: int = 4, side: int = 4, *, noise: float = 0.02, seed: int = 0,
+    material: rl.Material | None = None,
+) -> rl.Scene:  # fmt: skip
     """Balls of radius 0.52 about a face-centred lattice of neighbours at distance 1, in a cell that
     is periodic along x and y, between held layers: overlaps press, and each ball weighs 1."""
     rng = np.random.default_rng(seed)
@@ -88,7 +103,8 @@ def crystal(layers: int = 4, side: int = 4, *, noise: float = 0.02, seed: int = 
     for i, j, layer in np.ndindex(side, side, layers):
         lattice = np.array([i + 0.5 * (layer % 2), j + 0.5 * (layer % 2), layer * np.sqrt(0.5)])
         at = lattice + noise * rng.standard_normal(3)
-        scene.add(rl.Sphere(0.52), position=at, mass=1.0, fixed=layer in (0, layers - 1))
+        held = layer in (0, layers - 1)
+        scene.add(rl.Sphere(0.52), position=at, mass=1.0, fixed=held, material=material)
     return scene
 
 
@@ -114,3 +130,8 @@ def column(load: float, balls: int = 3) -> ContactNetwork:
     rows = np.tile(np.stack([-up, up]), (balls - 1, 1, 1))
     pairs = np.column_stack([below, below + 1])
     return ContactNetwork(position, loads, free, pairs, rows, np.ones(balls - 1))
+
+
+def rough_crystal(friction: float = 0.3, **options) -> rl.Scene:
+    """``crystal`` of balls that rub on each other."""
+    return crystal(material=rl.Material(friction=friction), **options)

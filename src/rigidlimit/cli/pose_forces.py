@@ -45,6 +45,17 @@ def forces(
         Path | None,
         typer.Option(help="Of a network file: forces of an earlier call, to begin with."),
     ] = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            help="Of a network file with friction: forces of an earlier call, whose springs and "
+            "sliding contacts the load goes on from."
+        ),
+    ] = None,
+    increments: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of a network file with friction: steps from its springs."),
+    ] = None,
     out: ResultsOption = None,
 ) -> None:
     """Contact forces at a given pose of rest, whose overlaps are what contacts press with.
@@ -62,9 +73,10 @@ def forces(
     check_file("--out", out)
     if Path(scene).suffix in (".h5", ".hdf5"):
         _refuse("a network file", {"--stiffness": stiffness, "--law": law})
-        network_forces(scene, (solver or LinearSolver.auto).value, start, out)
+        network_forces(scene, (solver or LinearSolver.auto).value, start, history, increments, out)
         return
-    _refuse("a scene", {"--solver": solver, "--start": start})
+    of_networks = {"--solver": solver, "--start": start, "--history": history}
+    _refuse("a scene", of_networks | {"--increments": increments})
     check_name(out)
     watch_compiler()
     report(forces_at_pose(load(scene), stiffness=stiffness, law=law), largest, out)

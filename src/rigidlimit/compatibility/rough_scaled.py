@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._support.matrices import scaled
-from ..bodies.materials import MINDLIN, MINDLIN_FORCE
 from ..equilibrium.dense import between_bodies
 from ..equilibrium.law import ContactLaw
 from ..equilibrium.relaxation import Relaxation
@@ -19,6 +18,7 @@ from ..equilibrium.solve import Settings, solve
 from ..equilibrium.stability import growth, stable_beside
 from ..linear import body_starts, column_arms, kept_starts
 from ..status import Status
+from .increment_law import kept_normal, law_of_increment
 from .rough_increment import Increment, RoughContacts, Solved
 from .rough_light import light_bodies_balanced
 from .rough_nearest import NEAREST, nearest_forces
@@ -138,30 +138,18 @@ class ScaledRough:
 
     def _law(self, increment, unit, length) -> tuple[ContactLaw, np.ndarray | None]:
         """The law of the contacts, and how far they are apart (m, d) before the increment."""
-        (m, d), p = self.contacts.shape, self.contacts.exponent
-        history, gap = increment.history, increment.gap
-        k_n, k_t = self.stiffness
-        kept, offset = np.zeros((m, d - 1)), None
-        if history is not None:
-            offset = np.zeros((m, d))
-            normal = history.normal / unit
-            overlap = np.sign(normal) * (np.abs(normal) / k_n) ** (1.0 / (p - 1.0))
-            offset[:, 0] = -overlap
-            kept = history.tangential / unit
-            if gap is not None and history.gap is not None:
-                offset[:, 0] -= history.gap / length
-            if p != 2.0 and increment.tangential_law == MINDLIN:
-                # the spring's length is kept: its force grows with the radius
-                bears = overlap > 0.0
-                spring = np.where(bears, k_t * np.where(bears, overlap, 1.0) ** (p - 2.0), 1.0)
-                offset[:, 1:] = np.where(bears[:, None], -kept / spring[:, None], 0.0)
-                kept = np.zeros_like(kept)
-        elif increment.tangential_law == MINDLIN_FORCE:
-            k_t = k_t / (p - 1.0)  # its stiffness, summed up along the way from zero
-        if gap is not None:
-            offset = np.zeros((m, d)) if offset is None else offset
-            offset[:, 0] += gap / length
-        return ContactLaw(k_n, k_t, self.contacts.friction, kept, p, increment.slide), offset
+        return law_of_increment(
+            self.stiffness,
+            self.contacts.friction,
+            self.contacts.exponent,
+            self.contacts.shape[1],
+            history=increment.history,
+            gap=increment.gap,
+            tangential_law=increment.tangential_law,
+            unit=unit,
+            length=length,
+            slide=increment.slide,
+        )
 
     def _least_energy(self, before: _Found, goal, increment, known) -> _Found:
         """Forces of least energy, where no equilibrium of the law was found."""
@@ -243,13 +231,12 @@ class ScaledRough:
         equilibrium, law = found.equilibrium, found.law
         force, u = equilibrium.force * unit, np.zeros(self.n)
         u[self.dofs] = equilibrium.x / self.arm * length
-        overlap = -equilibrium.displacement[:, 0]
-        kept = np.sign(overlap) * law.normal * np.abs(overlap) ** (law.exponent - 1.0) * unit
+        kept = kept_normal(law, equilibrium.displacement, equilibrium.force) * unit
         gap, off = _nearness(equilibrium, law)
         return Solved(
             force=force,
             displacement=u,
-            kept=force[:, 0] if law.associated else kept,
+            kept=kept,
             unit=unit,
             status=found.status,
             least_energy=law.associated,

@@ -5,14 +5,16 @@ which is imported when a computation begins, and mpiexec for more than one proce
 """
 
 from .copies import images_of, write_copies
-from .forces import DistributedForces, forces_of_file
-from .network_file import ContactNetwork
+from .forces import forces_of_file
+from .network import ContactNetwork
 from .ranks import OtherRankError
+from .result import DistributedForces, RubbingForces
 
 __all__ = [
     "ContactNetwork",
     "DistributedForces",
     "OtherRankError",
+    "RubbingForces",
     "forces_of_file",
     "images_of",
     "write_copies",

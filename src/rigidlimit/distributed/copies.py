@@ -5,12 +5,14 @@ those across the border of the whole its other side, so that the forces are thos
 what a large solve finds is known.
 """
 
+from dataclasses import replace
 from os import PathLike
 
 import numpy as np
 
 from ..errors import InputError
-from .network_file import ContactNetwork, new_network
+from .network import ContactNetwork
+from .network_file import new_network
 
 
 def write_copies(
@@ -27,17 +29,13 @@ def write_copies(
         raise InputError(f"counts is {counts}; expected three numbers from 1 on")
     vectors = np.asarray(vectors, float).reshape(3, 3)
     image = np.zeros((m, 3), int) if image is None else np.asarray(image)
-    sizes = n * number, m * number, network.width
-    with new_network(path, *sizes, network.exponent, gaps=network.gap is not None) as file:
+    with new_network(path, n * number, m * number, network) as file:
         for copy, place in enumerate(np.ndindex(*counts)):
             shift = np.array(place) @ vectors
             there = (np.array(place) + image) % np.array(counts)
             beside = np.ravel_multi_index(tuple(there.T), counts)
             body = network.body + n * np.column_stack([np.full(m, copy), beside])
-            part = ContactNetwork(
-                network.position + shift, network.load, network.free, body, network.rows,
-                network.stiffness, network.exponent, network.gap,
-            )  # fmt: skip
+            part = replace(network, position=network.position + shift, body=body)
             file.put_bodies(n * copy, part)
             file.put_contacts(m * copy, part)
 

@@ -4,11 +4,15 @@
 /displacement (n, w) [m]   of its bodies
 /history                   residuals of the solve
 /distribution (60,)        P(f), forces over their mean from 0 to 6 in equal bins
+/tangential_force (m, d-1) [N], /sliding (m,) 0 or 1    of rough contacts
+/history_normal (m,) [N], /history_tangential (m, d-1) [N], /history_gap (m,) [m], which may be
+                           absent: what rough contacts remember, to begin the next increment with
 attributes: schema, status, residual, tolerance, solver, ranks, bodies, contacts, dofs,
-    mean_force, coordination
+    mean_force, coordination; of rough contacts state
 """
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,26 +20,34 @@ import numpy as np
 
 from .._support.atomic import whole_file
 from .._support.new_hdf5 import new_hdf5
+from ..compatibility import ContactHistory
 from ..errors import InputError
+from .network import HISTORY
 from .network_file import NetworkFile
-from .part import Part
+from .part import Part, fetch_history
 from .ranks import Ranks
 
 if TYPE_CHECKING:
-    from .forces import DistributedForces
+    from .result import DistributedForces
 
 SCHEMA = "rigidlimit-forces-1"
 
 
 def write_forces(path: Path, answer: "DistributedForces", ranks: Ranks) -> None:
     """The file of the first rank, to which all others send their slices, one at a time."""
-    sizes = {
-        "force": (answer.counts["contacts"],),
-        "displacement": (answer.counts["bodies"], answer.displacement.shape[1]),
-    }
-
-    each = {"force": answer.force[:, None], "displacement": answer.displacement}
-    starts = {"force": ranks.each(answer.contacts[0]), "displacement": ranks.each(answer.bodies[0])}
+    slices = {"force": answer.force, "displacement": answer.displacement}
+    if answer.rubbing is not None:
+        rubbing = answer.rubbing
+        slices |= {"tangential_force": rubbing.tangential_force, "sliding": rubbing.sliding * 1.0}
+        kept = {f"history_{name}": getattr(rubbing.history, name) for name in HISTORY}
+        slices |= {name: values for name, values in kept.items() if values is not None}
+    of_bodies, of_contacts = (ranks.each(a[0]) for a in (answer.bodies, answer.contacts))
+    counts, sizes, starts = answer.counts, {}, {}
+    for name, values in slices.items():
+        moved = name == "displacement"
+        sizes[name] = (counts["bodies" if moved else "contacts"], *values.shape[1:])
+        starts[name] = of_bodies if moved else of_contacts
+    each = {name: values.reshape(len(values), -1) for name, values in slices.items()}
     with ExitStack() as open_files:
         file = ranks.together(lambda: _begun(path, answer, sizes, open_files, ranks))
         for rank in range(ranks.size):
@@ -56,6 +68,8 @@ def _begun(path, answer, sizes, open_files: ExitStack, ranks: Ranks):
     file.attrs["schema"], file.attrs["status"] = SCHEMA, str(answer.status)
     for name in ("residual", "tolerance", "solver", "mean_force", "coordination"):
         file.attrs[name] = getattr(answer, name)
+    if answer.rubbing is not None:
+        file.attrs["state"] = answer.rubbing.state
     for name, count in answer.counts.items():
         file.attrs[name] = count
     file["history"], file["distribution"] = answer.history, answer.distribution
@@ -74,22 +88,46 @@ def _brought(values: np.ndarray, rank: int, ranks: Ranks) -> np.ndarray:
 
 def read_displacement(path, file: NetworkFile, part: Part, ranks: Ranks) -> np.ndarray:
     """Displacements (o, w) of own bodies from a file of forces."""
-    import h5py
+    first, last = ranks.slice_of(file.bodies)
 
     def read():
-        first, last = ranks.slice_of(file.bodies)
-        try:
-            with h5py.File(path, "r") as stored:
-                if stored.attrs.get("schema") != SCHEMA:
-                    raise InputError(f"start is {path}; expected a file of forces ({SCHEMA})")
-                shape = stored["displacement"].shape
-                if shape != (file.bodies, file.width):
-                    raise InputError(
-                        f"start is {path}, with displacements {shape}; expected "
-                        f"{(file.bodies, file.width)}, of the same network"
-                    )
-                return stored["displacement"][first:last]
-        except OSError as error:
-            raise InputError(f"start is {path}, which cannot be read: {error}") from error
+        shapes = {"displacement": (file.bodies, file.width)}
+        with _checked("start", path, shapes) as stored:
+            return stored["displacement"][first:last]
 
     return ranks.fetch(ranks.together(read), part.origin)
+
+
+def read_history(path, file: NetworkFile, part: Part, ranks: Ranks) -> ContactHistory:
+    """What the contacts (m,) of a part remember from a file of forces."""
+    first, last = ranks.slice_of(file.contacts)
+
+    def read():
+        m = file.contacts
+        shapes = {"history_normal": (m,), "history_tangential": (m, file.components - 1)}
+        with _checked("history", path, shapes) as stored:
+            arrays = (stored.get(f"history_{name}") for name in HISTORY)
+            return ContactHistory(*(None if a is None else a[first:last] for a in arrays))
+
+    return fetch_history(ranks.together(read), part.place, ranks)
+
+
+@contextmanager
+def _checked(option: str, path, shapes: dict) -> Iterator:
+    """An open file of forces whose arrays have these shapes."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as stored:
+            if stored.attrs.get("schema") != SCHEMA:
+                raise InputError(f"{option} is {path}; expected a file of forces ({SCHEMA})")
+            for name, expected in shapes.items():
+                found = stored[name].shape if name in stored else "absent"
+                if found != expected:
+                    raise InputError(
+                        f"{option} is {path}, with {name} {found}; expected {expected}, of the "
+                        "same network"
+                    )
+            yield stored
+    except OSError as error:
+        raise InputError(f"{option} is {path}, which cannot be read: {error}") from error

@@ -7,6 +7,7 @@ Unknowns are scaled as there, so that loads and stiffnesses have largest 1. The 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -14,9 +15,9 @@ from ..equilibrium.smooth_law import forces_of, tangents
 from ..equilibrium.smooth_newton import Settings
 from ..status import Status
 from .part import Part
-from .ranks import Ranks, Rows
+from .ranks import Ranks
 from .solvers import Solver
-from .stiffness import closing, load_of
+from .stiffness import Openings, load_of
 
 SETTINGS = Settings()
 
@@ -35,23 +36,20 @@ class Scaled:
     offset: np.ndarray
     p: float
 
-    def __post_init__(self):
-        part = self.part
-        ghosts = Rows(self.ranks, part.own, part.width, part.number[part.own :])
-        object.__setattr__(self, "_ghosts", ghosts)
-
-    def with_ghosts(self, u: np.ndarray) -> np.ndarray:
-        """u (o + g, w) of own ones (o, w)."""
-        return np.vstack([u, self._ghosts.of(u)])
+    @cached_property
+    def _openings(self) -> Openings:
+        return Openings(self.part, self.ranks)
 
     def closing(self, u: np.ndarray) -> np.ndarray:
         """-B u (m,) of own displacements (o, w)."""
-        return closing(self.part.body, self.part.rows, self.with_ghosts(u))
+        return -self._openings.of(u)[:, 0]
 
     def at(self, u: np.ndarray) -> "Iterate":
         overlap = self.offset + self.closing(u)
         force = forces_of(overlap, self.stiffness, self.p)
-        gradient = self.load - load_of(self.part.body, self.part.rows, force, self.part.own)
+        gradient = self.load - load_of(
+            self.part.body, self.part.rows, force[:, None], self.part.own
+        )
         size = self.ranks.max(np.abs(gradient).max(initial=0.0))
         return Iterate(u, overlap, force, gradient, size)
 
@@ -143,7 +141,7 @@ def _direction(problem, solver, here, cold, tolerance, settings):
     shift = (ranks.max(D.max(initial=0.0)) or 1.0) * min(most, max(least, 1e-3 * residual))
     forcing = min(settings.forcing, residual**settings.forcing_power)
     target = max(forcing, 0.05 * tolerance / residual) * residual
-    solver.set(D, shift)
+    solver.set(D[:, None, None], shift)
     d = solver.solve(-here.gradient, target)
     dc = problem.closing(d)
     if cold and p != 2.0:

@@ -5,29 +5,43 @@ their rows of K = B^T D B, are sums over its own contacts: all that is sent in a
 displacements of the bodies met (ghosts).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._support.words import counted
+from ..compatibility import ContactHistory
 from ..errors import InputError
 from ..linear.column_scaling import ROUNDING
+from .network import HISTORY, ContactNetwork
 from .network_file import NetworkFile
 from .partition import by_space
 from .ranks import Ranks
 
 
 @dataclass(frozen=True, eq=False)
+class Rubbing:
+    """friction, stiffness (m,): mu and k_t of the contacts of a part; history: what they remember,
+    or None; law: ``tangential_law``."""
+
+    friction: np.ndarray
+    stiffness: np.ndarray
+    history: ContactHistory | None
+    law: str
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
-    """o own bodies, g ghosts, m contacts, w degrees of freedom a body.
+    """o own bodies, g ghosts, m contacts of d rows, w degrees of freedom a body.
 
     first: number of the first own body among all that move. number (o + g,): of own bodies and
     ghosts among all that move. body (m, 2): own bodies from 0, then ghosts; -1 for one that is
-    held. rows (m, 2, w): entries of B over the arms, zero where held. load (o, w): over the arms.
-    moved (o, w): degrees of freedom that are free and move contacts. arm (o, w): longest of each
-    column. loose: largest load over its arm on degrees of freedom that no contact moves.
-    place (m,): number in the file. mine (m,) bool: whether this rank answers for it (once each).
-    origin (o,): number of own bodies in the file. position (o, 3).
+    held. rows (m, 2, d, w): entries of B over the arms, zero where held. load (o, w): over the
+    arms. moved (o, w): degrees of freedom that are free and move contacts. arm (o, w): longest of
+    each column, as of ``column_arms``. loose: largest load over its arm on degrees of freedom that
+    no contact moves. place (m,): number in the file. mine (m,) bool: whether this rank answers for
+    it (once each). origin (o,): number of own bodies in the file. position (o, 3). rubbing: of
+    rough contacts.
     """
 
     first: int
@@ -44,6 +58,7 @@ class Part:
     gap: np.ndarray | None
     place: np.ndarray
     mine: np.ndarray
+    rubbing: Rubbing | None = None
 
     @property
     def own(self) -> int:
@@ -52,6 +67,10 @@ class Part:
     @property
     def width(self) -> int:
         return self.load.shape[1]
+
+    @property
+    def components(self) -> int:
+        return self.rows.shape[2]
 
 
 def read_part(file: NetworkFile, ranks: Ranks) -> Part:
@@ -87,10 +106,28 @@ def read_part(file: NetworkFile, ranks: Ranks) -> Part:
     place, m = ranks.places(to)
     gap = np.zeros(len(row)) if slice_.gap is None else slice_.gap[row]
     numbers = np.column_stack([number[row], contacts[0] + row, answers, slice_.stiffness[row], gap])
-    came_rows = np.hstack([numbers, slice_.rows[row].reshape(-1, 2 * w)])
-    del slice_
+    came_rows = np.hstack([numbers, slice_.rows[row].reshape(len(row), -1)])
+    slice_ = replace(slice_, rows=slice_.rows[:0])
     there = ranks.send(came_rows, place, m)
-    return _assembled(ranks, position, load, free, came[:, -1], there, has_gaps=file.has_gaps)
+    part = _assembled(ranks, position, load, free, came[:, -1], there, file)
+    if file.rough:
+        part = replace(part, rubbing=_rubbing(slice_, part.place, ranks))
+    return part
+
+
+def _rubbing(slice_: ContactNetwork, place: np.ndarray, ranks: Ranks) -> Rubbing:
+    """Of the contacts (m,) at these places of the file, of which this rank has read a slice."""
+    friction, stiffness = (
+        ranks.fetch(values, place) for values in (slice_.friction, slice_.tangential_stiffness)
+    )
+    history = None if slice_.history is None else fetch_history(slice_.history, place, ranks)
+    return Rubbing(friction, stiffness, history, slice_.tangential_law)
+
+
+def fetch_history(history: ContactHistory, place: np.ndarray, ranks: Ranks) -> ContactHistory:
+    """Of the contacts (m,) at these places, of a history that the ranks have by slices."""
+    arrays = (getattr(history, name) for name in HISTORY)
+    return ContactHistory(*(None if a is None else ranks.fetch(a, place) for a in arrays))
 
 
 def _too_many_ranks(moving: int, ranks: Ranks):
@@ -101,7 +138,7 @@ def _too_many_ranks(moving: int, ranks: Ranks):
         )
 
 
-def _assembled(ranks: Ranks, position, load, free, origin, there, has_gaps: bool) -> Part:
+def _assembled(ranks: Ranks, position, load, free, origin, there, file: NetworkFile) -> Part:
     """The part of bodies and contacts that have come to this rank."""
     own, w = load.shape
     first = int(ranks.each(own)[: ranks.rank].sum())
@@ -110,12 +147,12 @@ def _assembled(ranks: Ranks, position, load, free, origin, there, has_gaps: bool
     local = np.where(number >= 0, number - first, -1)
     away = (number >= 0) & ((local < 0) | (local >= own))
     local[away] = own + np.searchsorted(foreign, number[away])
-    rows = np.ascontiguousarray(there[:, 6:]).reshape(-1, 2, w)
+    rows = np.ascontiguousarray(there[:, 6:]).reshape(-1, 2, file.components, w)
     # the longest arm of each column: over own contacts, which are all that an own body has
     arm = np.zeros((own, w))
     for side in range(2):
         held = (local[:, side] >= 0) & (local[:, side] < own)
-        np.maximum.at(arm, local[held, side], np.abs(rows[held, side]))
+        np.maximum.at(arm, local[held, side], np.linalg.norm(rows[held, side], axis=1))
     longest = ranks.max(arm.max(initial=0.0))
     touched = arm > ROUNDING * min(1.0, longest)
     arm[~touched] = 1.0
@@ -125,7 +162,7 @@ def _assembled(ranks: Ranks, position, load, free, origin, there, has_gaps: bool
     scale[own:] = ranks.fetch(scale[:own], foreign)
     for side in range(2):
         here = local[:, side] >= 0
-        rows[here, side] *= scale[local[here, side]]
+        rows[here, side] *= scale[local[here, side], None]
         rows[~here, side] = 0.0
     loose = ranks.max(np.abs(np.where(free & ~touched, load, 0.0)).max(initial=0.0))
     return Part(
@@ -140,7 +177,7 @@ def _assembled(ranks: Ranks, position, load, free, origin, there, has_gaps: bool
         body=local,
         rows=rows,
         stiffness=np.ascontiguousarray(there[:, 4]),
-        gap=np.ascontiguousarray(there[:, 5]) if has_gaps else None,
+        gap=np.ascontiguousarray(there[:, 5]) if file.has_gaps else None,
         place=there[:, 2].astype(np.int64),
         mine=there[:, 3] > 0,
     )

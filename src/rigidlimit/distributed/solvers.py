@@ -1,8 +1,9 @@
-"""K x = r by PETSc: a factorization of MUMPS, or conjugate gradients with algebraic multigrid.
+"""K x = r by PETSc: a factorization of MUMPS, or a Krylov method with algebraic multigrid.
 
-The factorization (Cholesky) is exact, and its memory grows as n^(4/3) in packings in space; GAMG
-(smoothed aggregation, with the rigid motions of the whole as near null space) takes some times the
-memory of K itself.
+The factorization (Cholesky, LU with friction, where K is not symmetric) is exact, and its memory
+grows as n^(4/3) in packings in space; GAMG (smoothed aggregation, with the rigid motions of the
+whole as near null space) takes some times the memory of K itself: with conjugate gradients, with
+friction GMRES.
 """
 
 import socket
@@ -29,14 +30,19 @@ MOST_STEPS = 2_000
 """Conjugate gradient steps of one solve; well conditioned packings take 10 to 50."""
 
 
-def factor_bytes(dofs: int) -> float:
-    """Memory that MUMPS takes, all ranks together, as measured in packings in space."""
-    return FACTOR_BYTES * dofs ** (4 / 3)
+RESTART = 60
+"""Vectors that GMRES keeps."""
 
 
-def chosen(name: str, dofs: int, ranks: Ranks) -> tuple[str, str]:
+def factor_bytes(dofs: int, *, symmetric: bool = True) -> float:
+    """Memory that MUMPS takes, all ranks together, as measured in packings in space; LU keeps
+    twice as much as Cholesky."""
+    return (1.0 if symmetric else 2.0) * FACTOR_BYTES * dofs ** (4 / 3)
+
+
+def chosen(name: str, dofs: int, ranks: Ranks, *, symmetric: bool = True) -> tuple[str, str]:
     """(solver, why in words), for a name of ``SOLVERS``."""
-    size, free = factor_bytes(dofs), _room_of_all(ranks)
+    size, free = factor_bytes(dofs, symmetric=symmetric), _room_of_all(ranks)
     told = f"a factorization takes some {size / 1e9:.2g} GB in all"
     if name != "auto":
         return name, f"as given; {told}"
@@ -51,25 +57,28 @@ def _room_of_all(ranks: Ranks) -> float:
 
 
 class Solver:
-    """Solves with K, whose values change.
+    """Solves with K, whose values change. symmetric: whether it always is.
 
-    steps: of conjugate gradients so far; setups: values of K so far; failures: solves that fell
+    steps: of the Krylov method so far; setups: values of K so far; failures: solves that fell
     short of their target.
     """
 
-    def __init__(self, name: str, part: Part, ranks: Ranks):
+    def __init__(self, name: str, part: Part, ranks: Ranks, *, symmetric: bool = True):
         self.name, self.part, self.ranks = name, part, ranks
-        self.assembly = Assembly(part, ranks)
+        self.assembly = Assembly(part, ranks, symmetric=symmetric)
         self.steps = self.setups = self.failures = 0
         PETSc = ranks.PETSc
         self.rhs, self.x = (ranks.vector(part.own, part.width) for _ in range(2))
         ksp = PETSc.KSP().create(ranks.comm)
         ksp.setOperators(self.assembly.matrix)
-        ksp.setType("cg")
+        ksp.setType("cg" if symmetric else "gmres")
+        if not symmetric:
+            ksp.setPCSide(PETSc.PC.Side.RIGHT)
+            ksp.setGMRESRestart(RESTART)
         ksp.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)
         pc = ksp.getPC()
         if name == "mumps":
-            pc.setType("cholesky")
+            pc.setType("cholesky" if symmetric else "lu")
             pc.setFactorSolverType("mumps")
         else:
             self.assembly.matrix.setNearNullSpace(_rigid_motions(part, ranks))
@@ -97,7 +106,7 @@ class Solver:
                 options[name] = value
 
     def set(self, D: np.ndarray, shift: float) -> None:
-        """K of tangents D (m,) and shift."""
+        """K of tangents D (m, d, d) and shift."""
         self.assembly.set(D, shift)
         self.ksp.setOperators(self.assembly.matrix)
         self.setups += 1

@@ -8,66 +8,88 @@ import numpy as np
 from numba import njit
 
 from .part import Part
-from .ranks import Ranks
+from .ranks import Ranks, Rows
 
 
 @njit(cache=True, nogil=True)
-def closing(body, rows, u):
-    """-(B u) (m,) of displacements u (o + g, w)."""
-    out = np.zeros(len(body))
-    for i in range(len(body)):
-        s = 0.0
+def opening(body, rows, u):
+    """B u (m, d) of displacements u (o + g, w)."""
+    m, _, d, w = rows.shape
+    out = np.zeros((m, d))
+    for i in range(m):
         for side in range(2):
             b = body[i, side]
             if b >= 0:
-                for k in range(u.shape[1]):
-                    s += rows[i, side, k] * u[b, k]
-        out[i] = -s
+                for a in range(d):
+                    for k in range(w):
+                        out[i, a] += rows[i, side, a, k] * u[b, k]
     return out
 
 
 @njit(cache=True, nogil=True)
 def load_of(body, rows, force, own):
-    """B^T f (o, w) on own bodies of forces (m,)."""
-    out = np.zeros((own, rows.shape[2]))
-    for i in range(len(body)):
+    """B^T f (o, w) on own bodies of forces (m, d)."""
+    m, _, d, w = rows.shape
+    out = np.zeros((own, w))
+    for i in range(m):
         for side in range(2):
             b = body[i, side]
             if 0 <= b < own:
-                for k in range(rows.shape[2]):
-                    out[b, k] += rows[i, side, k] * force[i]
+                for a in range(d):
+                    for k in range(w):
+                        out[b, k] += rows[i, side, a, k] * force[i, a]
     return out
 
 
 @njit(cache=True, nogil=True)
 def _fill(body, rows, D, diagonal, starts, at, values):
-    """values (blocks, w, w), row by row of own bodies. at (m, 2, 2): which block of its row a pair
-    of bodies has, -1 where there is none."""
-    w = rows.shape[2]
+    """values (blocks, w, w), row by row of own bodies, for D (m, d, d). at (m, 2, 2): which block of
+    its row a pair of bodies has, -1 where there is none."""
+    m, _, d, w = rows.shape
+    left = np.empty((w, d))
     values[:] = 0.0
-    for i in range(len(body)):
-        if D[i] == 0.0:
+    for i in range(m):
+        if not D[i].any():
             continue
         for side in range(2):
+            if at[i, side, 0] < 0 and at[i, side, 1] < 0:
+                continue
+            for k in range(w):
+                for c in range(d):
+                    left[k, c] = 0.0
+                    for a in range(d):
+                        left[k, c] += rows[i, side, a, k] * D[i, a, c]
             for other in range(2):
                 place = at[i, side, other]
                 if place < 0:
                     continue
                 block = starts[body[i, side]] + place
                 for k in range(w):
-                    left = D[i] * rows[i, side, k]
-                    for j in range(w):
-                        values[block, k, j] += left * rows[i, other, j]
+                    for c in range(d):
+                        for j in range(w):
+                            values[block, k, j] += left[k, c] * rows[i, other, c, j]
     for b in range(len(diagonal)):
-        block = starts[b] + at[len(body) + b, 0, 0]
+        block = starts[b] + at[m + b, 0, 0]
         for k in range(w):
             values[block, k, k] += diagonal[b, k]
+
+
+class Openings:
+    """B u on the contacts of a part, of displacements that all ranks have of their own bodies."""
+
+    def __init__(self, part: Part, ranks: Ranks):
+        self.part = part
+        self.ghosts = Rows(ranks, part.own, part.width, part.number[part.own :])
+
+    def of(self, u: np.ndarray) -> np.ndarray:
+        """(m, d) of own displacements (o, w)."""
+        return opening(self.part.body, self.part.rows, np.vstack([u, self.ghosts.of(u)]))
 
 
 class Assembly:
     """K of a part as a matrix of PETSc, whose values change and whose pattern stays."""
 
-    def __init__(self, part: Part, ranks: Ranks):
+    def __init__(self, part: Part, ranks: Ranks, *, symmetric: bool):
         self.part, self.ranks, PETSc = part, ranks, ranks.PETSc
         own, w = part.own, part.width
         self.starts, columns, self.at = _pattern(part)
@@ -85,14 +107,15 @@ class Assembly:
         matrix.setBlockSize(w)
         matrix.setType("aij")
         matrix.setPreallocationNNZ(tuple(nonzeros))
-        for option in (PETSc.Mat.Option.SYMMETRIC, PETSc.Mat.Option.SPD):
-            matrix.setOption(option, True)
+        if symmetric:
+            for option in (PETSc.Mat.Option.SYMMETRIC, PETSc.Mat.Option.SPD):
+                matrix.setOption(option, True)
         self.matrix = matrix
 
     def set(self, D: np.ndarray, shift: float) -> None:
-        """K of tangents D (m,) and shift e; what nothing moves stays, on a diagonal of its own."""
+        """K of tangents D (m, d, d) and shift e; what nothing moves stays, on a diagonal of its own."""
         part = self.part
-        own_diagonal = self.ranks.max(D.max(initial=0.0)) or 1.0
+        own_diagonal = self.ranks.max(np.abs(D).max(initial=0.0)) or 1.0
         diagonal = np.where(part.moved, shift, own_diagonal)
         _fill(part.body, part.rows, D, diagonal, self.starts, self.at, self.values)
         self.matrix.setValuesBlockedIJV(self.block_starts, self.block_columns, self.values)

@@ -11,6 +11,8 @@ solvers, 2010.)
 import numpy as np
 from numba import njit
 
+from .sums import WHOLE, Sums
+
 DOWN, UP, ACROSS, ROOT, FIRST = 0, 1, 2, 3, 4
 """Columns of ``scalings``: eigenvalues of W^-1 along (1, -u), (1, u) and across u; the square root
 of l_n^2 - |l_t|^2; from there on u."""
@@ -169,14 +171,14 @@ def step_length(
 
 
 def scalings_at(
-    mu: np.ndarray, ray: np.ndarray, force: np.ndarray, opening: np.ndarray
+    mu: np.ndarray, ray: np.ndarray, force: np.ndarray, opening: np.ndarray, sums: Sums = WHOLE
 ) -> np.ndarray:
     """``find_scalings``; raises ``LinAlgError`` where a force or an opening is on the boundary of
     its cone, by rounding."""
     m, d = force.shape
     scalings = np.empty((m, FIRST + d - 1))
     find_scalings(mu, ray, force, opening, scalings)
-    if not np.isfinite(scalings[~ray]).all():
+    if sums.any(~np.isfinite(scalings[~ray])):
         raise np.linalg.LinAlgError("on the boundary of a cone")
     return scalings
 

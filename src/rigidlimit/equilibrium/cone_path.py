@@ -81,11 +81,12 @@ class Tangent:
 
     def __init__(self, mechanics: Mechanics, law: ContactLaw, at: ConePath):
         self.mechanics, self.at = mechanics, at
-        m = mechanics.shape[0]
+        sums = mechanics.sums
         self.r = mechanics.residual(at.x, at.force)
-        self.mean = float((at.force * at.opening).sum()) / m
+        own = sums.own(at.force * at.opening)
+        self.mean = sums.mean(float(own.sum()), len(own))
         ray = law.sliding | (law.friction == 0.0)
-        scalings = scalings_at(law.compiled.friction, ray, at.force, at.opening)
+        scalings = scalings_at(law.compiled.friction, ray, at.force, at.opening, sums)
         w = mechanics.displacement(at.x)
         self.point = _Point(law.compiled, ray, w, at.force, at.opening, scalings)
         self.solve = None
@@ -110,20 +111,21 @@ class Tangent:
     def length(self, direction: Direction, fraction: float) -> float:
         _, force, opening = direction
         forces, openings = (self.at.force, force), (self.at.opening, opening)
-        return step_within(self.point.law.friction, self.point.ray, forces, openings, fraction)
+        length = step_within(self.point.law.friction, self.point.ray, forces, openings, fraction)
+        return self.mechanics.sums.least(length)
 
     def mean_after(self, direction: Direction, length: float) -> float:
         _, force, opening = direction
-        at = self.at
-        product = (at.force + length * force) * (at.opening + length * opening)
-        return float(product.sum()) / len(product)
+        at, sums = self.at, self.mechanics.sums
+        own = sums.own((at.force + length * force) * (at.opening + length * opening))
+        return sums.mean(float(own.sum()), len(own))
 
 
 def advance(mechanics: Mechanics, law: ContactLaw, at: ConePath) -> float:
     """One iteration of predictor and corrector, in place; returns t before it, the mean product."""
     tangent = Tangent(mechanics, law, at)
     step, (dx, force, opening) = predictor_corrector(tangent)
-    if not np.isfinite(dx).all():
+    if mechanics.sums.any(~np.isfinite(dx)):
         raise np.linalg.LinAlgError("singular matrix")
     at.x = at.x + step * dx
     at.force = at.force + step * force

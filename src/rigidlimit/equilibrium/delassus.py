@@ -21,6 +21,7 @@ from .dense import SMALL, Dense
 from .mechanics import TIGHT, Patience, Solve, system
 from .patterns import Patterns
 from .rows import rows_of
+from .sums import WHOLE
 
 FILLED = 0.3
 """Part of the entries of W from which its factors are dense."""
@@ -78,6 +79,8 @@ class DelassusBlocks(Blocks):
 
 class Delassus:
     """``mechanics.Mechanics`` of W (m d, m d) alone, sparse; q (m d,)."""
+
+    sums = WHOLE
 
     def __init__(self, W: sp.csr_array, q: np.ndarray, d: int):
         self.W, self.q = with_short_indices(W), np.asarray(q, float)

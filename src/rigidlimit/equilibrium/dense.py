@@ -18,6 +18,7 @@ from .mechanics import Bodies, Inertia, Solve
 from .result import Equilibrium
 from .rough_newton import SETTINGS as NEWTON
 from .small_newton import WAYS, Point, Problem, SmallNetwork, assemble, equilibrium
+from .sums import WHOLE
 
 SMALL = 150
 """Largest number of degrees of freedom at which dense compiled loops are faster than sparse
@@ -56,6 +57,8 @@ class Dense:
     L = 1; c (n,); offset (m, d) or None; a: 1 or 0. unit: of residuals, a number or (n,). shift:
     stiffness, far below all others, of motions that no contact resists, where a = 0.
     """
+
+    sums = WHOLE
 
     def __init__(
         self,

@@ -27,6 +27,7 @@ from .contact_blocks import ContactBlocks, contact_blocks
 from .krylov import IncompleteFactor, gmres
 from .patterns import Pattern, Patterns
 from .rows import rows_of
+from .sums import WHOLE, Sums
 
 TIGHT = 1e-12
 """Relative residual of linear systems where no looser one is given."""
@@ -50,9 +51,11 @@ Solve = Callable[..., np.ndarray]
 
 
 class Mechanics(Protocol):
-    """What ``newton`` and ``path`` need of a problem with m contacts of d rows."""
+    """What ``newton`` and ``path`` need of a problem with m contacts of d rows. sums: over all of
+    its degrees of freedom and contacts."""
 
     shape: tuple[int, int]
+    sums: Sums
 
     def shifted(self, lead: np.ndarray) -> "Mechanics":
         """The same with displacements less ``lead`` (m, d)."""
@@ -101,6 +104,8 @@ class Bodies:
 
     Small systems are factorized; large ones are solved by GMRES as long as that is faster.
     """
+
+    sums = WHOLE
 
     def __init__(
         self,

@@ -78,7 +78,8 @@ def relax(
     force_size [N]: a usual contact force. Status STALLED: it had not come to rest within
     ``settings.systems``; NO_EQUILIBRIUM: it runs away, x less the start is the motion.
     """
-    stiffest = float(max(law.normal.max(initial=0.0), law.tangential.max(initial=0.0)))
+    sums = mechanics.sums
+    stiffest = max(sums.largest(law.normal), sums.largest(law.tangential))
     away = settings.away * force_size / stiffest
     start, here, solves = x, _Iterate.at(mechanics, law, x), 0
     s, status = settings.first * stiffest, Status.STALLED
@@ -91,7 +92,7 @@ def relax(
         here = new
         factor = settings.after[min(made, len(settings.after)) - 1]
         s = max(s * factor, settings.least * stiffest)
-        if not np.abs(here.x - start).max(initial=0.0) <= away:
+        if not sums.largest(here.x - start) <= away:
             status = Status.NO_EQUILIBRIUM
             break
     residual = float(mechanics.size(here.r))
@@ -102,7 +103,7 @@ def relax(
 def _step(mechanics, law, here: _Iterate, s: float, settings: Relaxation):
     """(where a step of implicit Euler leads, or None; linear systems solved)."""
     damped, at = mechanics.damped(s), here
-    first = norm = np.linalg.norm(here.r)
+    first = norm = mechanics.sums.norm(here.r)
     for made in range(1, settings.inner + 1):
         r = at.r + s * (at.x - here.x)
         try:
@@ -110,7 +111,7 @@ def _step(mechanics, law, here: _Iterate, s: float, settings: Relaxation):
         except np.linalg.LinAlgError:
             return None, made
         at = _Iterate.at(mechanics, law, at.x + dx)
-        before, norm = norm, np.linalg.norm(at.r + s * (at.x - here.x))
+        before, norm = norm, mechanics.sums.norm(at.r + s * (at.x - here.x))
         if norm <= settings.reduction * first:
             return at, made
         if not norm <= settings.growth * before:

@@ -54,7 +54,7 @@ def newton(
     settings: Settings = SETTINGS,
 ) -> Equilibrium:
     """Equilibrium r(x, f(w(x))) = 0 from the start x, until mechanics.size(r) <= tolerance."""
-    size = mechanics.size
+    size, norm = mechanics.size, mechanics.sums.norm
 
     def look(x: np.ndarray):
         w = mechanics.displacement(x)
@@ -62,7 +62,7 @@ def newton(
         return w, force, D, mechanics.residual(x, force)
 
     w, force, D, r = look(x)
-    norms, solves = [np.linalg.norm(r)], 0
+    norms, solves = [norm(r)], 0
     status, accuracy = Status.MAX_ITERATIONS, settings.loosest
     while size(r) > tolerance and solves < iterations:
         try:
@@ -75,7 +75,7 @@ def newton(
         for halving in range(settings.halvings + 1):
             step = 0.5**halving
             trial = look(x + step * dx)
-            new = np.linalg.norm(trial[3])
+            new = norm(trial[3])
             if new <= (1.0 - settings.decrease * step) * most:
                 break
         else:

@@ -46,7 +46,9 @@ def start(mechanics: Mechanics, law: ContactLaw, force_size: float) -> Path:
     force = np.zeros((m, d))
     force[:, 0] = force_size
     gap = (force_size / law.normal) ** (1.0 / (law.exponent - 1.0))
-    energy = float((force_size * gap).mean())
+    sums = mechanics.sums
+    own = sums.own(gap)
+    energy = sums.mean(float((force_size * own).sum()), len(own))
     bound = np.maximum((law.friction * force_size) ** 2, np.finfo(float).tiny)
     slip = np.minimum(gap ** (2.0 - law.exponent) / law.tangential, energy / bound)
     slip[(law.friction == 0.0) | law.sliding] = 0.0
@@ -74,7 +76,8 @@ class Tangent:
         w = mechanics.displacement(at.x)
         self.r = mechanics.residual(at.x, at.force)
         room = (law.friction * at.force[:, 0]) ** 2 - (at.force[:, 1:] ** 2).sum(axis=1)
-        self.mean = float((at.force[:, 0] * at.gap + at.slip * room).mean()) / 2.0
+        products = mechanics.sums.own(at.force[:, 0] * at.gap + at.slip * room)
+        self.mean = mechanics.sums.mean(float(products.sum()), len(products)) / 2.0
         self.point = _Point(law.compiled, w, at.force, at.gap, at.slip, room)
         self.solve = None
 
@@ -94,11 +97,15 @@ class Tangent:
 
     def length(self, direction: tuple[np.ndarray, np.ndarray], fraction: float) -> float:
         at = self.at
-        return _step_length(self.friction, at.force, at.gap, at.slip, direction[1], fraction)
+        length = _step_length(self.friction, at.force, at.gap, at.slip, direction[1], fraction)
+        return self.mechanics.sums.least(length)
 
     def mean_after(self, direction: tuple[np.ndarray, np.ndarray], length: float) -> float:
         at = self.at
-        return _mean_product(self.friction, at.force, at.gap, at.slip, direction[1], length)
+        sums = self.mechanics.sums
+        iterate = (self.friction, at.force, at.gap, at.slip, direction[1])
+        total = _sum_of_products(*map(sums.own, iterate), length)
+        return sums.mean(total, len(sums.own(at.gap))) / 2.0
 
 
 def advance(mechanics: Mechanics, law: ContactLaw, at: Path) -> float:
@@ -255,8 +262,8 @@ def _step_length(mu, force, gap, slip, change, part):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _mean_product(mu, force, gap, slip, change, step):
-    """t after a step of that length."""
+def _sum_of_products(mu, force, gap, slip, change, step):
+    """Of both complementary products of all contacts, after a step of that length."""
     m, d = force.shape
     total = 0.0
     for i in range(m):
@@ -265,4 +272,4 @@ def _mean_product(mu, force, gap, slip, change, step):
         for u in range(1, d):
             room -= (force[i, u] + step * change[i, u]) ** 2
         total += fn * (gap[i] + step * change[i, d]) + (slip[i] + step * change[i, d + 1]) * room
-    return total / (2.0 * m)
+    return total

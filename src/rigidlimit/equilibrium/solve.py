@@ -96,14 +96,14 @@ class _Search:
         A secant iteration solves with the forces' ratios to displacements in place of their slopes:
         a symmetric system, which lets contacts slide to where their bounds are about right.
         """
-        mechanics, law = self.mechanics, self.law
+        mechanics, law, sums = self.mechanics, self.law, self.mechanics.sums
         w = mechanics.displacement(x)
         force = law.force(w)
         r = mechanics.residual(x, force)
-        bears = bool(force.any())
+        bears = sums.any(force)
         if bears:
             yield "newton", x, 0
-        first = norm = np.linalg.norm(r)
+        first = norm = sums.norm(r)
         for spent in range(1, NEWTON.secants + 1):
             D = law.secant(w, force) if bears or spent > 1 else law.sticking(self.force_size)
             try:
@@ -113,7 +113,7 @@ class _Search:
             w = mechanics.displacement(x)
             force = law.force(w)
             r = mechanics.residual(x, force)
-            norm = np.linalg.norm(r)
+            norm = sums.norm(r)
             if not norm < NEWTON.runaway * first:
                 return
             if norm <= NEWTON.near * first:
@@ -165,7 +165,9 @@ class _Search:
         w = mechanics.displacement(at.x)
         status = Status.STALLED
         if law.associated and residual <= self.tolerance:
-            product = float((at.force * at.opening).sum())
-            if 0.0 <= product <= settings.complementary * law.work(at.force):
+            sums = mechanics.sums
+            product = sums.total(float(sums.own(at.force * at.opening).sum()))
+            work = sums.total(float(sums.own(at.force * law.give(at.force)).sum()))
+            if 0.0 <= product <= settings.complementary * work:
                 status = Status.CONVERGED
         return Equilibrium(at.x, at.force, w, status, residual, self.solves)

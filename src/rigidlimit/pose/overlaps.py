@@ -224,7 +224,7 @@ def forces_at_pose(
         stiffness = arrays.positive("stiffness", stiffness)
     free = bodies.free.ravel()
     load = np.where(free, -external, 0.0)
-    springs = _springs(scene, springs, begun=given is None)
+    springs = spring_forces(scene, springs, begun=given is None)
     reach = NEAR * bodies.length
     for _ in range(SEARCHES):
         pose = PoseContacts.within(
@@ -252,7 +252,7 @@ def forces_at_pose(
     )
 
 
-def _springs(scene: Scene, given: object | None, *, begun: bool) -> Springs | None:
+def spring_forces(scene: Scene, given: object | None, *, begun: bool) -> Springs | None:
     """The springs given, at the numbers of the scene's bodies; begun: at the scene's own pose,
     where those that it was read with are the default."""
     springs = springs_from(scene.springs if given is None and begun else given)

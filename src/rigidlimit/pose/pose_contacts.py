@@ -66,7 +66,7 @@ class PoseContacts:
             fixed=~bodies.free.ravel(),
             tolerance=tolerance,
             gap_error=self.contacts.gap,
-            **({"blocks": bodies.blocks} if self.friction is None else self._rubbing()),
+            **({"blocks": bodies.blocks} if self.friction is None else self.rubbing()),
         )
 
     def pressed(self, load: np.ndarray, tolerance: float) -> PressedForces:
@@ -93,7 +93,7 @@ class PoseContacts:
             self.contacts, carry_tangential(self.contacts, springs.contacts, springs.tangential)
         )
 
-    def _rubbing(self) -> dict:
+    def rubbing(self) -> dict:
         """Further arguments of ``compatible_forces``, from overlaps and tangential springs."""
         scene, contacts, begun = self.scene, self.contacts, {}
         if self.springs is not None:

@@ -1,0 +1,28 @@
+"""Measures of a network on all ranks, by sums over them."""
+
+import numpy as np
+
+from .part import Part
+from .ranks import Ranks
+
+
+def coordination(part: Part, bears: np.ndarray, ranks: Ranks) -> float:
+    """Contacts that bear, of bodies that move and touch one that does."""
+    touching = np.zeros(part.own + 1)
+    for side in range(2):
+        body = part.body[bears, side]
+        body = np.where((body >= 0) & (body < part.own), body, part.own)
+        touching += np.bincount(body, minlength=part.own + 1)
+    count = ranks.sum(np.count_nonzero(touching[:-1]))
+    return ranks.sum(touching[:-1].sum()) / max(count, 1.0)
+
+
+BINS = np.linspace(0.0, 6.0, 61)
+"""Edges of P(f), forces over their mean."""
+
+
+def distribution(force: np.ndarray, mean: float, ranks: Ranks) -> np.ndarray:
+    """P(f) of forces over their mean, (60,), by the ``BINS``."""
+    numbers, _ = np.histogram(force / (mean or 1.0), BINS)
+    whole = ranks.total(numbers)
+    return whole / max(whole.sum(), 1.0) / (BINS[1] - BINS[0])

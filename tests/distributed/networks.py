@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -108,14 +109,17 @@ def crystal(
     return scene
 
 
-def boxes(courses: int = 4, length: int = 3) -> rl.Scene:
-    """A wall of smooth boxes, which turn, on a floor: eight contacts and more a box."""
+def boxes(
+    courses: int = 4, length: int = 3, material: rl.Material | None = None
+) -> rl.Scene:  # fmt: skip
+    """A wall of boxes, which turn, on a floor: eight contacts and more a box."""
     scene = rl.Scene(gravity=(0, 0, -10))
-    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), material=material)
     for course in range(courses):
         for k in range(length - course % 2):
             x = 1.0 * k + 0.5 * (course % 2)
-            scene.add(rl.Box((1, 0.5, 0.5)), position=(x, 0, 0.25 + 0.5 * course), mass=1.0)
+            at = (x, 0, 0.25 + 0.5 * course)
+            scene.add(rl.Box((1, 0.5, 0.5)), position=at, mass=1.0, material=material)
     return scene
 
 
@@ -135,3 +139,23 @@ def column(load: float, balls: int = 3) -> ContactNetwork:
 def rough_crystal(friction: float = 0.3, **options) -> rl.Scene:
     """``crystal`` of balls that rub on each other."""
     return crystal(material=rl.Material(friction=friction), **options)
+
+
+def rough_wall(friction: float, push: float = 0.0) -> ContactNetwork:
+    """``boxes`` that rub on each other; the last one is pushed along x by ``push`` [N]."""
+    scene = boxes(material=rl.Material(friction=friction))
+    network = ContactNetwork.of_scene(scene, stiffness=1e5)
+    load = network.load.copy()
+    load[-1, 0] -= push
+    return replace(network, load=load)
+
+
+def ball_on_ball(friction: float, load: tuple[float, float, float]) -> ContactNetwork:
+    """A ball that cannot turn on one that is held; what their contact must deliver."""
+    position = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    axes = np.eye(3)[[2, 0, 1]]
+    return ContactNetwork(
+        position, np.array([(0.0, 0.0, 0.0), load]), np.array([[False] * 3, [True] * 3]),
+        np.array([[0, 1]]), np.stack([-axes, axes])[None], np.ones(1),
+        friction=np.full(1, friction), tangential_stiffness=np.full(1, 0.5),
+    )  # fmt: skip

@@ -8,7 +8,7 @@
 /history_normal (m,) [N], /history_tangential (m, d-1) [N], /history_gap (m,) [m], which may be
                            absent: what rough contacts remember, to begin the next increment with
 attributes: schema, status, residual, tolerance, solver, ranks, bodies, contacts, dofs,
-    mean_force, coordination; of rough contacts state
+    mean_force, coordination; of rough contacts state, routes
 """
 
 from collections.abc import Iterator
@@ -70,6 +70,7 @@ def _begun(path, answer, sizes, open_files: ExitStack, ranks: Ranks):
         file.attrs[name] = getattr(answer, name)
     if answer.rubbing is not None:
         file.attrs["state"] = answer.rubbing.state
+        file.attrs["routes"] = " ".join(answer.rubbing.routes)
     for name, count in answer.counts.items():
         file.attrs[name] = count
     file["history"], file["distribution"] = answer.history, answer.distribution

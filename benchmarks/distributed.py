@@ -72,7 +72,7 @@ def measured(command: list[str], limit: float) -> str:
         return f"over {limit:.0f} s"
     said = done.stdout.strip().splitlines()
     found = re.search(
-        r"(\w+), residual (\S+) .*after (\d+) iterations?(?: \((\d+) conj)?"
+        r"(\w+), residual (\S+) .*after (\d+) iterations?(?: \((\d+) Krylov)?"
         r".*; (\S+) s, at most (\S+) GB",
         said[-1] if said else "",
     )
@@ -80,7 +80,7 @@ def measured(command: list[str], limit: float) -> str:
         return f"failed: {done.stderr.strip().splitlines()[:1]}"
     status, residual, steps, products, seconds, memory = found.groups()
     return (
-        f"{seconds:>8} s {memory:>6} GB  {steps:>3} systems {products or 0:>5} CG steps  "
+        f"{seconds:>8} s {memory:>6} GB  {steps:>3} systems {products or 0:>5} Krylov steps  "
         f"residual {residual}  {status}"
     )
 

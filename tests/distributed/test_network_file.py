@@ -1,16 +1,18 @@
 """The network file, its copies, and what is said where PETSc is missing: without PETSc."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from rigidlimit.compatibility import ContactHistory
 from rigidlimit.distributed import ContactNetwork, forces_of_file
 from rigidlimit.distributed.network_file import NetworkFile
 from rigidlimit.distributed.partition import by_space
 from rigidlimit.errors import InputError, MissingExtra
 
-from .networks import boxes, crystal, network_of
+from .networks import boxes, crystal, network_of, rough_crystal
 
 
 def test_slices_are_what_was_written(tmp_path):
@@ -26,6 +28,39 @@ def test_slices_are_what_was_written(tmp_path):
         np.testing.assert_array_equal(getattr(part, name), getattr(network, name)[7:30])
 
 
+def test_slices_of_rough_contacts(tmp_path):
+    """Property: the same with friction and springs."""
+    network = ContactNetwork.of_scene(rough_crystal(0.4), stiffness=1e5, law="hertz")
+    m = len(network.body)
+    springs = np.arange(2.0 * m).reshape(m, 2)
+    network = replace(network, history=ContactHistory(np.arange(1.0 * m), springs, network.gap))
+    network.write(tmp_path / "rough.h5")
+    file = NetworkFile(tmp_path / "rough.h5")
+    assert file.rough and file.components == 3 and file.tangential_law == "mindlin"
+    part = file.part((5, 9), (7, 30))
+    assert set(part.of_contacts) == set(network.of_contacts)
+    for name, values in part.of_contacts.items():
+        np.testing.assert_array_equal(values, network.of_contacts[name][7:30])
+    spoilt = replace(network, friction=np.where(np.arange(m) == 8, -0.1, 0.4))
+    spoilt.write(tmp_path / "bad.h5")
+    with pytest.raises(InputError, match=r"contacts/friction\[8\] is -0.1; expected mu >= 0"):
+        NetworkFile(tmp_path / "bad.h5").part((0, 64), (0, m))
+    with pytest.raises(InputError, match="friction and tangential_stiffness are not both given"):
+        replace(network, friction=None)
+
+
+def test_a_scene_is_the_network_of_its_pose():
+    """Property: smooth bodies give the same network whether their forces are known or not."""
+    of_scene, of_pose = (
+        ContactNetwork.of_scene(boxes(), stiffness=1e5),
+        network_of(boxes(), 2.0),
+    )
+    assert of_scene.width == of_pose.width == 6 and of_scene.components == 1
+    np.testing.assert_array_equal(of_scene.load, of_pose.load)
+    for name, values in of_scene.of_contacts.items():
+        np.testing.assert_array_equal(values, of_pose.of_contacts[name])
+
+
 def test_bad_files_are_named(tmp_path):
     """Example: each mistake says where it is, what was found and what was expected."""
     with pytest.raises(InputError, match="no such file"):
@@ -39,7 +74,7 @@ def test_bad_files_are_named(tmp_path):
 
 
 def test_rough_poses_are_refused():
-    """Example: friction is not for this solver."""
+    """Example: tangential stiffness and springs are not known from the forces of a pose."""
     scene = boxes(courses=1, length=1)
     scene.set_pair_friction("0", "1", 0.5)
     with pytest.raises(InputError, match="expected smooth bodies"):

@@ -8,7 +8,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.distributed import ContactNetwork, images_of, write_copies
-from rigidlimit.pose import forces_at_pose
+from rigidlimit.pose.pose_contacts import PoseContacts
 
 from .networks import (
     ball_on_ball,
@@ -127,17 +127,19 @@ def test_a_load_that_is_not_carried(tmp_path):
     network.write(tmp_path / "pushed.h5")
     found, wanted = solved(2, tmp_path / "pushed.h5"), one_process(network)
     assert found["status"] == str(wanted.status) == "load_not_carried"
-    # the search for least energy holds free motions by a stiffness of 1e-4 of the tolerance
-    assert found["residual"] == pytest.approx(wanted.residual, rel=1e-6)
+    # forces of one process are those of the nearest load, found to 1e-5 of the load; here they are
+    # where the path towards least energy ends
+    assert found["residual"] == pytest.approx(wanted.residual, abs=1e-5)
 
 
 def test_copies_repeat_the_cell(tmp_path):
     """Property: of periodic copies each is in the cell's equilibrium, which Newton finds from the
     same start."""
     scene = rough_crystal(seed=1)
-    network = ContactNetwork.of_scene(scene, stiffness=1e5)
-    vectors = np.diag([4.0, 4.0, 0.0])
-    branch = forces_at_pose(scene, stiffness=1e5).contacts.branch
+    vectors, reach = np.diag([4.0, 4.0, 0.0]), 0.1
+    network = ContactNetwork.of_scene(scene, stiffness=1e5, reach=reach)
+    known = dict(stiffness=1e5, springs=None)
+    branch = PoseContacts.within(reach, scene, scene.state, 2.0, **known).contacts.branch
     image = images_of(network.position, network.body, branch, vectors)
     write_copies(network, tmp_path / "big.h5", counts=(2, 2, 1), vectors=vectors, image=image)
     found = solved(2, tmp_path / "big.h5")["force"].reshape(4, -1)

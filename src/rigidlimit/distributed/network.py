@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._support.arrays import positive
 from ..bodies.materials import MINDLIN
 from ..compatibility import ContactHistory
 from ..errors import InputError
@@ -106,13 +107,14 @@ class ContactNetwork:
     @classmethod
     def of_scene(
         cls, scene: "Scene | str | Path", *, stiffness: float | None = None,
-        law: str | float | None = None, springs: object | None = None,
+        law: str | float | None = None, springs: object | None = None, reach: float | None = None,
     ) -> "ContactNetwork":  # fmt: skip
         """The network that ``forces_at_pose`` solves first, with or without friction; nothing is
         solved here.
 
-        Parameters as there. Contacts are those with gaps up to a thousandth of the scene's length;
-        springs are what rough ones remember. A periodic cell is one whose strain is held.
+        Parameters as there; springs are what rough contacts remember. reach [m]: largest gap of the
+        contacts, by default a thousandth of the scene's length; those that bodies come to by
+        shifting further are to be within it. A periodic cell is one whose strain is held.
         """
         from ..kinematics import gap_gradient
         from ..pose.overlaps import NEAR, spring_forces
@@ -124,7 +126,8 @@ class ContactNetwork:
         bodies = scene.bodies
         exponent = scene.exponent if law is None else law_exponent(law)
         known = dict(stiffness=stiffness, springs=spring_forces(scene, springs, begun=True))
-        pose = PoseContacts.within(NEAR * bodies.length, scene, scene.state, exponent, **known)
+        reach = NEAR * bodies.length if reach is None else positive("reach", reach)
+        pose = PoseContacts.within(reach, scene, scene.state, exponent, **known)
         contacts, rough = pose.contacts, {}
         B = gap_gradient(bodies, scene.state, contacts)
         rows = _blocks(B, 1, contacts)

@@ -83,8 +83,8 @@ class DistributedForces:
             f"{self.residual:.1e} (tolerance {self.tolerance:.1e}) after "
             f"{counted(len(self.history) - 1, 'iteration')}"
             + (f" ({counted(self.steps, 'Krylov step')})" if self.steps else "")
-            + f"; {self.bearing} of {counted(self.counts['contacts'], 'contact')} bear, mean force "
-            f"{self.mean_force:.6g} N, largest {self.largest_force:.6g} N, coordination "
-            f"{self.coordination:.4g}; {rough}{self.seconds:.3g} s, at most {self.memory / 1e9:.2g} GB a "
-            f"rank; {self.status.advice}"
+            + f"; {self.bearing} of {counted(self.counts['contacts'], 'contact')} are active, mean "
+            f"force {self.mean_force:.6g} N, largest {self.largest_force:.6g} N, coordination "
+            f"{self.coordination:.4g}; {rough}{self.seconds:.3g} s, at most "
+            f"{self.memory / 1e9:.2g} GB a rank; {self.status.advice}"
         )

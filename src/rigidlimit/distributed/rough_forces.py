@@ -27,8 +27,8 @@ from .solvers import Solver
 from .stiffness import load_of
 
 DRIVEN = 1e-3
-"""Of the work of the load: what contacts resist in a motion at most, where it shows that the load is
-not carried."""
+"""Of the work of the load: what contacts resist at most in a motion that shows that the load is not
+carried."""
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ class Solver:
 
     def solve(self, rhs: np.ndarray, target: float) -> np.ndarray:
         """x (o, w) with |K x - rhs| <= target in the 2-norm, for rhs (o, w), or as near as rounding
-        lets it. Raises NoRoom."""
+        lets it; not finite where K is singular. Raises NoRoom."""
         PETSc = self.ranks.PETSc
         self.rhs.setArray(rhs.ravel())
         norm = self.rhs.norm()
@@ -128,6 +128,8 @@ class Solver:
         if reason == PETSc.KSP.ConvergedReason.DIVERGED_PCSETUP_FAILED and self.name == "mumps":
             lacking = self.ksp.getPC().getFactorMatrix().getMumpsInfog(1) in LACKS_MEMORY
             self.ranks.together(_no_room if lacking else lambda: None)
+            self.ksp.reset()  # MUMPS does not take other values after a factorization that failed
+            self.x.set(np.nan)
         self.failures += reason < 0
         return self.x.array.copy().reshape(rhs.shape)
 

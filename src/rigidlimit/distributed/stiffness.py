@@ -43,8 +43,8 @@ def load_of(body, rows, force, own):
 
 @njit(cache=True, nogil=True)
 def _fill(body, rows, D, diagonal, starts, at, values):
-    """values (blocks, w, w), row by row of own bodies, for D (m, d, d). at (m, 2, 2): which block of
-    its row a pair of bodies has, -1 where there is none."""
+    """values (blocks, w, w), row by row of own bodies, for D (m, d, d). at (m, 2, 2): which block
+    of its row a pair of bodies has, -1 where there is none."""
     m, _, d, w = rows.shape
     left = np.empty((w, d))
     values[:] = 0.0
@@ -113,7 +113,7 @@ class Assembly:
         self.matrix = matrix
 
     def set(self, D: np.ndarray, shift: float) -> None:
-        """K of tangents D (m, d, d) and shift e; what nothing moves stays, on a diagonal of its own."""
+        """K of tangents D (m, d, d) and shift e; what nothing moves has a diagonal of its own."""
         part = self.part
         own_diagonal = self.ranks.max(np.abs(D).max(initial=0.0)) or 1.0
         diagonal = np.where(part.moved, shift, own_diagonal)

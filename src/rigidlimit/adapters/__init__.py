@@ -8,6 +8,7 @@ _HOME = {
     "BlockAssembly": "blocks.assembly",
     "CapturedProblem": "formats.problem",
     "ClosedContacts": "closed_contacts",
+    "ContactSprings": "engines.memory",
     "EngineContacts": "engines.contacts",
     "MendOptions": "engines.options",
     "MendedBatch": "engines.mended_batch",

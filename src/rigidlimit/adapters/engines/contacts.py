@@ -22,6 +22,7 @@ from numba import njit
 from ..._support import arrays
 from ..._support.display import Brief
 from ..._support.matrices import Matrix, compact, from_rows, taken
+from ...compatibility.rough_result import ContactHistory
 from ...errors import InputError
 from .adhesion import checked_adhesion, said_of, slack, without_pulls
 from .checks import check_finite, parts
@@ -29,6 +30,7 @@ from .geometry import Places
 from .links import joined
 from .materials import friction_of, stiffness_of
 from .matrices import compressed, delivered, row_sizes, without_rounding
+from .memory import ContactSprings, checked_springs, history_of
 from .sizes import mechanism_sizes
 from .tolerances import TOLERANCES
 
@@ -67,6 +69,8 @@ class EngineContacts(Brief):
     engine_residual : how far the engine's forces are from solving its own equations, over the
         largest; nan where that is unknown.
     columns : names of the degrees of freedom, as of joints, or None.
+    springs : ``ContactSprings`` of an earlier state, from which contacts with friction go on; None:
+        from no forces.
     notes : what the reader did.
     powerless : (m,) bool, found by ``settled``: contacts whose row is rounding. One that acts
         through the axle of a hinged drum may have any force.
@@ -100,6 +104,7 @@ class EngineContacts(Brief):
     engine: str = "engine"
     engine_residual: float = np.nan
     columns: Sequence[str] | None = None
+    springs: ContactSprings | None = None
     notes: tuple[str, ...] = ()
     powerless: np.ndarray | None = None
 
@@ -161,6 +166,7 @@ class EngineContacts(Brief):
             lean=np.broadcast_to(np.asarray(self.lean, float), m),
             link_accuracy=self._link_accuracy(),
             row=np.arange(m) if self.row is None else self.row,
+            springs=checked_springs(self.springs),
             notes=(*said, *self.notes, *more, *said_of(adhesion)),
         )
 
@@ -231,6 +237,11 @@ class EngineContacts(Brief):
         if self.engine_force is None:
             return np.zeros(len(self.row))
         return np.maximum(self.engine_force + self.adhesion, 0.0)
+
+    @cached_property
+    def history(self) -> ContactHistory | None:
+        """What ``springs`` are at these contacts, (m,) and (m, 2) in the rows of ``joint``."""
+        return history_of(self)
 
     def slack(self, rows: np.ndarray, exponent: float) -> np.ndarray | None:
         """Gaps (b,) of some rows (indices) without displacements that adhesion stands for; None

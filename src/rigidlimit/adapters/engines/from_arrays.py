@@ -40,6 +40,9 @@ def mend_forces(B: MatrixLike, engine_force: ArrayLike | None = None, **given) -
         engine's friction, and flags where that breaks Coulomb's law.
     tangential_stiffness : k_t / k_n of every contact.
     own_friction : coefficients in place of ``friction``: a number, one a contact, or by name.
+    springs : ``MendedForces.springs`` of the state before, from which contacts go on (needs
+        ``places`` with tangents): what friction holds, and where contacts stick, then depends on
+        the way; None: as loaded slowly from no forces.
     cone : what the engine bounds, the sum of squares of f_t/mu ("elliptic"), of magnitudes
         ("pyramid"), or each alone ("box"); for the flags of "keep".
     friction_tolerance : part of the largest force within which a force is at its bound, or

@@ -23,6 +23,7 @@ from numba import njit
 from ..._support.matrices import scaled
 from ...compatibility import RoughForces
 from ...compatibility.rough import rough_forces
+from ...compatibility.rough_result import ContactHistory
 from ...errors import InputError
 from ...status import Status
 from .balance import Balance
@@ -134,11 +135,18 @@ def rough_answer(
         tangential_stiffness=options.tangential_stiffness * (options.exponent - 1) * stiffness,
         friction=friction,
         gap_error=contacts.slack(rows, options.exponent),
+        history=_history(contacts, rows),
         **options.solver_for_friction(len(balance.load)),
     )
     if answer.status is Status.LOAD_NOT_CARRIED and _carries(balance, friction, answer.tolerance):
         return replace(answer, status=Status.STALLED, mechanism=None)
     return answer
+
+
+def _history(contacts, rows) -> ContactHistory | None:
+    """Of some contacts (indices)."""
+    whole = contacts.history
+    return None if whole is None else ContactHistory(whole.normal[rows], whole.tangential[rows])
 
 
 def _carries(balance: Balance, friction, tolerance) -> bool:
@@ -192,6 +200,7 @@ def _together(balance, parts, found) -> RoughForces:
         return np.concatenate([getattr(a, name) for a in found])[every]
 
     force, tangential = in_order("force"), in_order("tangential_force")
+    kept = [a.history.normal if a.history is not None else a.force for a in found]
     imbalance = balance.B.T @ np.column_stack([force, tangential]).ravel() - balance.load
     if balance.unresisted.any():
         worst = replace(worst, status=Status.LOAD_NOT_CARRIED, residual=1.0)
@@ -203,6 +212,6 @@ def _together(balance, parts, found) -> RoughForces:
         displacement=sum(a.displacement for a in found),
         imbalance=np.where(balance.held, 0.0, imbalance),
         iterations=sum(a.iterations for a in found),
-        history=None,
+        history=ContactHistory(np.concatenate(kept)[every], tangential),
         mechanism=None,
     )

@@ -1,6 +1,6 @@
 """Mended forces of many states, as arrays over states."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +28,11 @@ class MendedBatch:
     def __init__(self, answers: list, forces: Callable[[tuple], MendedForces]):
         self._answers, self._made = answers, forces
         self._whole: dict[int, MendedForces] = {}
+
+    @classmethod
+    def of(cls, mended: Iterable[MendedForces]) -> "MendedBatch":
+        """Of mended forces of several states, as ``Mender.along`` gives them."""
+        return cls(list(mended), lambda answer: answer)
 
     def __len__(self) -> int:
         return len(self._answers)

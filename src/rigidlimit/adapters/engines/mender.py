@@ -6,7 +6,7 @@ an object of Python between. A state that this does not read, or that it cannot 
 of ``from_mujoco``; results are the same.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -17,6 +17,7 @@ from ...errors import InputError
 from .arguments import expect, joint_names
 from .geometry import OUTSIDE
 from .materials import ByContact, by_name
+from .memory import ContactSprings
 from .mended_batch import MendedBatch
 from .mujoco import from_mujoco, held_columns, library
 from .mujoco_model import codes as codes_of
@@ -152,6 +153,34 @@ class Mender:
                 raise InputError(f"state {i}: {wrong}") from None
         return MendedBatch(answers, self._forces)
 
+    def along(
+        self, states: Iterable["MjData"], *, springs: ContactSprings | None = None
+    ) -> Iterator[MendedForces]:
+        """Mended forces of one state after another, whose contacts remember: each goes on from the
+        springs of the one before it, matched by pair of geoms and nearest point.
+
+        What ``mend`` has are the forces of contacts loaded slowly from nothing. Where a grasp was
+        squeezed, pushed and let go, what sticks keeps friction forces that no balance tells, and
+        they depend on the way. ``MendedBatch.of`` makes arrays of the states.
+
+        states : one MjData that moves on between them, or several, in order of time. springs : of a
+            state before the first (``MendedForces.springs``); None: contacts begin without forces.
+
+        Each state goes the way of ``from_mujoco``, in some 1 ms. Where normal and friction forces
+        are not found together (``on_friction="keep"``, no friction), there is nothing to remember.
+
+        Raises
+        ------
+        InputError : as ``mend``, with the number of the state.
+        """
+        for i, data in enumerate(states):
+            try:
+                mended = from_mujoco(self.model, data, **self.given | dict(springs=springs))
+            except InputError as wrong:
+                raise InputError(f"state {i}: {wrong}") from None
+            springs = mended.springs
+            yield mended
+
     # a state
 
     def _answer(self, data):
@@ -264,6 +293,7 @@ class Mender:
         pulls = [getattr(model, name, NOTHING) for name in ("geom_adhesion", "pair_adhesion")]
         reasons = {
             "its options": not takes(self.wanted.options),
+            "springs are given": self.wanted.given.get("springs") is not None,
             "gap_tolerance is given": "gap_tolerance" in self.wanted.given,
             "accuracy is given by column": np.ndim(self.wanted.given.get("own_accuracy", 0.0)) > 0,
             "trees without mass": not (mass > 0.0).all(),

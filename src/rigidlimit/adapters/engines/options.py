@@ -32,6 +32,7 @@ OF_CONTACTS = {
     "gap_tolerance": "gap_tolerance",
     "accuracy": "own_accuracy",
     "friction": "own_friction",
+    "springs": "springs",
 }
 """Options of readers, and what of ``EngineContacts`` they set in place of the reader."""
 

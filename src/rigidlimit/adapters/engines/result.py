@@ -11,6 +11,7 @@ from ...diagnostics import determinacy, sensitivity
 from ...errors import InputError
 from .geometry import Places
 from .joint import in_rows
+from .memory import ContactSprings, springs_of
 from .message import message
 from .net_forces import NetForce, net_forces, of_part
 from .shares import ENGINE
@@ -94,10 +95,16 @@ class MendedForces(SolvedProblem):
     @property
     def state(self) -> np.ndarray:
         """(contacts,) str, what the forces belong to where they were found jointly: "unloaded",
-        "least energy", or "engine" where that is kept; else ""."""
+        "history" (of ``springs``), "least energy", or "engine" where that is kept; else ""."""
         state = np.full(self.contacts.contacts, "", object)
         state[self.row] = self.shares.state
         return state
+
+    @cached_property
+    def springs(self) -> ContactSprings | None:
+        """What the contacts remember, for ``springs=`` of the next state; None where normal and
+        friction forces were not found together."""
+        return springs_of(self)
 
     @property
     def kept(self) -> np.ndarray:

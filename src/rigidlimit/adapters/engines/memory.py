@@ -1,0 +1,161 @@
+"""What contacts remember from one state of a motion to the next: the springs of Coulomb's law.
+
+Contacts of two states are the same where they are between the same two parts and each is the
+nearest to the other there. What a contact remembers is its normal force, from which the elastic
+overlap follows, and its friction force, which is turned with the contact's plane.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+
+from ..._support import arrays
+from ..._support.display import Brief
+from ...compatibility.rough_result import ContactHistory
+from ...errors import InputError
+from .geometry import Places
+
+if TYPE_CHECKING:
+    from .contacts import EngineContacts
+    from .result import MendedForces
+
+
+@dataclass(frozen=True, repr=False)
+class ContactSprings(Brief):
+    """Springs of the m contacts of one state.
+
+    Attributes
+    ----------
+    part : (m, 2) int, numbers of both parts of each contact.
+    point : (m, 3) [m]; normal : (m, 3), from the first part to the second.
+    normal_force : (m,) [N], what overlaps press with, below zero where a contact is open by an
+        elastic displacement.
+    tangential : (m, 3) [N], friction forces on the second part in world axes.
+    """
+
+    part: np.ndarray
+    point: np.ndarray
+    normal: np.ndarray
+    normal_force: np.ndarray
+    tangential: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.part)
+
+    def at(self, places: Places) -> tuple[np.ndarray, np.ndarray]:
+        """(normal force (m,), friction force along the tangents (m, 2)) of the contacts of another
+        state; zeros for those that are new. Raises InputError without the tangents."""
+        part, point = _parts(places), _middles(places)
+        m = len(part)
+        normal, along = np.zeros(m), np.zeros((m, 2))
+        if not m or not len(self):
+            return normal, along
+        old = matched(self.part, self.point, part, point)
+        new = np.flatnonzero(old >= 0)
+        normal[new] = self.normal_force[old[new]]
+        frames = np.asarray(places.frames, float)[new]
+        turned = _turned(self.normal[old[new]], frames[:, 0], self.tangential[old[new]])
+        along[new] = np.einsum("ik,ijk->ij", turned, frames[:, 1:])
+        return normal, along
+
+
+def springs_of(mended: "MendedForces") -> ContactSprings | None:
+    """What the contacts of ``MendedForces`` remember; None without friction forces that were found
+    with normal ones."""
+    answer, places = mended.answer, mended.places
+    if not mended.joint or places is None or places.tangents is None:
+        return None
+    rows = mended.solved
+    kept = mended.kept[mended.row]
+    normal = mended.pressing[mended.row]
+    if answer.history is not None:
+        normal = np.where(kept, normal, answer.history.normal)
+    along = mended.tangential[mended.row][:, :2]
+    return (
+        ContactSprings(
+            part=_parts(places),
+            point=_middles(places),
+            normal=np.asarray(places.normal, float),
+            normal_force=normal,
+            tangential=np.einsum("ij,ijk->ik", along, np.asarray(places.tangents, float)),
+        )
+        if len(rows)
+        else _none()
+    )
+
+
+def history_of(contacts: "EngineContacts") -> ContactHistory | None:
+    """Of all rows of settled contacts, friction forces as ``joint`` has them; None where contacts
+    begin without forces."""
+    springs = contacts.springs
+    if springs is None:
+        return None
+    if contacts.places is None or contacts.places.tangents is None:
+        raise InputError(
+            "springs are given; expected places= with points, normals and tangents too"
+        )
+    normal, along = springs.at(contacts.places)
+    weight = contacts.coefficients[1]
+    along = np.divide(along, weight, out=np.zeros_like(along), where=weight > 0.0)
+    return ContactHistory(normal, along)
+
+
+def checked_springs(springs: Any) -> ContactSprings | None:
+    """Raises InputError for what are no springs."""
+    if springs is None or isinstance(springs, ContactSprings):
+        return springs
+    raise InputError(
+        f"springs is {arrays.short(springs)}; expected MendedForces.springs of an earlier state"
+    )
+
+
+def _parts(places):
+    return np.asarray(places.named_parts.geom, np.int64).reshape(-1, 2)
+
+
+def _middles(places):
+    return np.ascontiguousarray(places.sides.mean(axis=1))
+
+
+def _none():
+    none = np.zeros((0, 3))
+    return ContactSprings(np.zeros((0, 2), np.int64), none, none, np.zeros(0), none)
+
+
+def _turned(before, after, force):
+    """Vectors (m, 3) across unit normals ``before`` turned with them to be across ``after``, the
+    shortest way."""
+    axis, cosine = np.cross(before, after), (before * after).sum(axis=1)[:, None]
+    along = (axis * force).sum(axis=1)[:, None] * axis
+    # half a turn has no shortest way: there the force stays
+    return force * cosine + np.cross(axis, force) + along / np.maximum(1.0 + cosine, 1e-12)
+
+
+@njit(cache=True)
+def matched(
+    part: np.ndarray, point: np.ndarray, new_part: np.ndarray, new_point: np.ndarray
+) -> np.ndarray:
+    """(m,) int: for each new contact the old one that it continues, or -1.
+
+    part (k, 2), point (k, 3) of the old, new_part (m, 2), new_point (m, 3) of the new ones.
+    """
+    k, m = len(part), len(new_part)
+    nearest, found = np.full(k, -1), np.full(m, -1)
+    to_old, to_new = np.full(m, np.inf), np.full(k, np.inf)
+    for i in range(m):
+        for j in range(k):
+            if part[j, 0] != new_part[i, 0] or part[j, 1] != new_part[i, 1]:
+                continue
+            away = 0.0
+            for a in range(3):
+                away += (point[j, a] - new_point[i, a]) ** 2
+            if away < to_old[i]:
+                to_old[i], found[i] = away, j
+            if away < to_new[j]:
+                to_new[j], nearest[j] = away, i
+    for i in range(m):
+        if found[i] >= 0 and nearest[found[i]] != i:
+            found[i] = -1
+    return found

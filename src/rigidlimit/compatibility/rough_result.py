@@ -78,8 +78,21 @@ class RoughForces(CompatibleForces):
         )
 
     @property
+    def _spent(self) -> str:
+        """What an answer says that a budget of time ended."""
+        first = "the budget of time was spent before an equilibrium was found"
+        if self.state == LEAST_ENERGY and self.residual <= self.tolerance:
+            return f"{first}: the forces are the admissible ones of least energy"
+        return (
+            f"{first}: the forces are within the friction cones, and off the balance by the "
+            "residual; give a larger budget if that is not enough"
+        )
+
+    @property
     def message(self) -> str:
         advice = self.status.advice
+        if self.status is Status.APPROXIMATE:
+            advice = self._spent
         if self.status is Status.STALLED:
             advice = self._short
         parts = [

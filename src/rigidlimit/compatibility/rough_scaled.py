@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._support.deadline import cut, late
 from .._support.matrices import scaled
 from ..equilibrium.dense import between_bodies
 from ..equilibrium.law import ContactLaw
@@ -168,9 +169,13 @@ class ScaledRough:
             settings=Settings(newton=0, path=PATH),
         )
         solves, routes = before.solves + found.iterations, (*before.routes, "least energy", *routes)
+        if not found.converged and late():
+            nearer = before.equilibrium.residual < found.residual
+            end = before if nearer else _Found(found, law, before.status, solves, routes)
+            return replace(end, status=Status.APPROXIMATE, solves=solves, routes=routes)
         if not found.converged:
             return self._nearest(_Found(found, law, Status.STALLED, solves, routes), goal)
-        status = Status.NO_EQUILIBRIUM
+        status = Status.APPROXIMATE if cut() else Status.NO_EQUILIBRIUM
         return _Found(found, law, status, solves, routes, mechanism=before.mechanism)
 
     def _nearest(self, found: _Found, goal) -> _Found:

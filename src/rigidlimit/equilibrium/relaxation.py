@@ -14,10 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._support.deadline import late
 from ..status import Status
 from .law import ContactLaw
 from .mechanics import Mechanics
 from .result import Equilibrium
+
+SEARCH = 0.5
+"""Part of a budget of time for equilibria of the law; the rest is for forces of least energy."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,8 @@ def relax(
     start, here, solves = x, _Iterate.at(mechanics, law, x), 0
     s, status = settings.first * stiffest, Status.STALLED
     while mechanics.size(here.r) > tolerance and solves < settings.systems:
+        if late(SEARCH):
+            break
         new, made = _step(mechanics, law, here, s, settings)
         solves += made
         if new is None:
@@ -105,6 +111,8 @@ def _step(mechanics, law, here: _Iterate, s: float, settings: Relaxation):
     damped, at = mechanics.damped(s), here
     first = norm = mechanics.sums.norm(here.r)
     for made in range(1, settings.inner + 1):
+        if late(SEARCH):
+            return None, made
         r = at.r + s * (at.x - here.x)
         try:
             dx = damped.factorize(at.D)(r, accuracy=0.01 * settings.reduction)

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._support.deadline import late
 from ..status import Status
 from . import cone_path, rough_path
 from .dense import Dense
 from .law import ContactLaw
 from .mechanics import Mechanics
-from .relaxation import Relaxation, relax
+from .relaxation import SEARCH, Relaxation, relax
 from .result import Equilibrium
 from .rough_newton import SETTINGS as NEWTON
 from .rough_newton import newton
@@ -144,6 +145,8 @@ class _Search:
         path = cone_path if law.associated else rough_path
         at, first, tried, products = path.start(mechanics, law, self.force_size), None, np.inf, []
         for _ in range(settings.path):
+            if late(1.0 if law.associated else SEARCH):
+                break
             try:
                 t = path.advance(mechanics, law, at)
             except (np.linalg.LinAlgError, ZeroDivisionError):

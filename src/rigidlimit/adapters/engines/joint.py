@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 from numba import njit
 
+from ..._support.deadline import cut, late
 from ..._support.matrices import scaled
 from ...compatibility import RoughForces
 from ...compatibility.rough import rough_forces
@@ -30,6 +31,10 @@ from .balance import Balance
 from .contacts import EngineContacts
 from .matrices import by_contact, delivered
 from .options import MendOptions
+
+NEAR = 1e-3
+"""Residual up to which forces are taken where the budget of time was spent; beyond it the engine's
+own are kept, which balance."""
 
 ROWS = 3
 """Rows of each contact: the normal one, and two tangential ones."""
@@ -171,23 +176,30 @@ def by_islands(
     answer: of all contacts ``rows`` at once. Where that is not of the requested state and there are
     several islands, the answer is combined from theirs.
     """
-    if answer.converged:
-        return answer, np.full(len(rows), answer.state, object)
+    if answer.converged or cut() or late():
+        return answer, np.full(len(rows), _state(answer), object)
     island = balance.islands
     count = int(island.max(initial=-1)) + 1
     if count < 2 and not balance.unresisted.any():
         return answer, np.full(len(rows), _state(answer), object)
     parts = [np.flatnonzero(island == i) for i in range(count)]
     found = [rough_answer(contacts, rows[part], balance.alone(part), options) for part in parts]
+    if cut() and max(a.residual for a in found) > answer.residual:
+        return answer, np.full(len(rows), _state(answer), object)
     return _together(balance, parts, found), np.array([_state(a) for a in found], object)[island]
 
 
 def _state(answer: RoughForces) -> str:
-    """ "engine" where no admissible forces were found that balance the load."""
-    solved = answer.status in (Status.CONVERGED, Status.NO_EQUILIBRIUM)
+    """ "engine" where no admissible forces were found that balance the load, or nearly so where the
+    budget of time was spent."""
+    if answer.converged:
+        return answer.state
+    spent = answer.status is Status.APPROXIMATE
+    solved = spent or answer.status is Status.NO_EQUILIBRIUM
     pull = -float(answer.force.min(initial=0.0))
     solved &= pull <= answer.tolerance * float(answer.force.max(initial=0.0))
-    return answer.state if solved and answer.residual <= answer.tolerance else "engine"
+    near = NEAR if spent else answer.tolerance
+    return answer.state if solved and answer.residual <= near else "engine"
 
 
 def _together(balance, parts, found) -> RoughForces:

@@ -20,6 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..._support.deadline import within
 from .balance import Balance
 from .checks import checked
 from .contacts import EngineContacts
@@ -41,6 +42,11 @@ def mend(contacts: EngineContacts, options: MendOptions) -> MendedForces:
 
 def mended_as_filled(contacts: EngineContacts, options: MendOptions) -> MendedForces:
     """The same of arrays that are of known shapes already."""
+    with within(options.budget):
+        return _mended(contacts, options)
+
+
+def _mended(contacts, options):
     contacts = contacts.settled()
     joint = options.on_friction == JOINT and contacts.rough
     if joint:

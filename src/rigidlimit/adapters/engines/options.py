@@ -25,7 +25,7 @@ SOLVER = (
 BY_CONTACT = ("gap_error", "admissible")
 """Of these the ones with an entry a contact."""
 
-OF_MENDING = ("friction_tolerance", "tangential_stiffness")
+OF_MENDING = ("friction_tolerance", "tangential_stiffness", "budget")
 """Further options that readers of engines take, beside those of their own."""
 
 OF_CONTACTS = {
@@ -48,6 +48,9 @@ class MendOptions:
     friction_tolerance : part of the largest normal force within which a force is at its bound, or
         unchanged.
     tangential_stiffness : k_t / k_n of every contact, for on_friction="joint".
+    budget : seconds in which an equilibrium with friction is looked for, or None: as long as it
+        takes. Once they are spent, the best forces so far are returned, with the status
+        ``APPROXIMATE``.
     solver : keywords for ``compatible_forces``.
     """
 
@@ -55,6 +58,7 @@ class MendOptions:
     on_friction: str = JOINT
     friction_tolerance: float = 1e-6
     tangential_stiffness: float = 1.0
+    budget: float | None = None
     solver: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
@@ -67,6 +71,8 @@ class MendOptions:
             )
         arrays.positive("friction_tolerance", self.friction_tolerance)
         arrays.positive("tangential_stiffness", self.tangential_stiffness)
+        if self.budget is not None:
+            arrays.positive("budget", self.budget)
 
     def solver_for(self, rows: np.ndarray, m: int) -> dict[str, Any]:
         """Keywords for ``compatible_forces`` of some of m contacts: indices. Raises InputError for

@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 import rigidlimit as rl
+from rigidlimit.diagnostics.cones.sensitivity import BY
 from rigidlimit.errors import InputError
 
 A45 = np.sqrt(0.5)
@@ -231,3 +232,7 @@ def test_sensitivity_by_differences():
     np.testing.assert_allclose(
         at.matrix("friction") @ way, at.forward(friction=way).ravel(), atol=1e-14
     )
+    weight = rng.normal(size=at.force.shape)
+    for by, found in zip(BY, at.reverse(weight), strict=True):
+        # rounding of two systems of condition 100
+        np.testing.assert_allclose(found, weight.ravel() @ at.matrix(by), atol=1e-12)

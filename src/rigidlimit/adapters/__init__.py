@@ -10,6 +10,8 @@ _HOME = {
     "ClosedContacts": "closed_contacts",
     "ContactSprings": "engines.memory",
     "EngineContacts": "engines.contacts",
+    "ForceGradients": "engines.gradients",
+    "ForceMap": "engines.gradients",
     "MendOptions": "engines.options",
     "MendedBatch": "engines.mended_batch",
     "MendedForces": "engines.result",

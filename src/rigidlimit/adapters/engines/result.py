@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ...diagnostics import determinacy, sensitivity
 from ...errors import InputError
 from .geometry import Places
+from .gradients import ForceGradients, gradients_of
 from .joint import in_rows
 from .memory import ContactSprings, springs_of
 from .message import message
@@ -234,6 +235,15 @@ class MendedForces(SolvedProblem):
                 tangential_stiffness=ratio * self.stiffness,
             )
         return sensitivity(self.B, self.load, fixed=self.held, **law, **options)
+
+    def gradients(self) -> ForceGradients:
+        """Derivatives of the forces with respect to load, stiffness and friction as arrays in the
+        engine's list of contacts and its own velocities; see ``ForceGradients``. Friction forces
+        are among them where they were found with normal ones.
+
+        Raises InputError where forces are no equilibrium of stiff elastic bodies (``converged``).
+        """
+        return gradients_of(self)
 
     @property
     def displacement(self) -> np.ndarray:

@@ -5,8 +5,9 @@ with D = -df/dw of the contact law (``equilibrium/law.py``) and g = df/dp at fix
 
     df = g dp - D dw,      K du = R^T g dp - dF~,      K = R^T D R:
 
-one linear system of the kernel a direction. K is not symmetric where contacts slide, as Coulomb's
-law is not associated. The derivatives of the law, with e the direction of sliding:
+one linear system of the kernel a direction, or, with K^T y = R^T D^T w and r = w - R y, a weight:
+the derivative of w . f is r . g by p, y by F~. K is not symmetric where contacts slide, as
+Coulomb's law is not associated. The derivatives of the law, with e the direction of sliding:
 
     by mu          sticking 0                        sliding (0, f_n e)
     by ln k_t      sticking (0, f_t)                 sliding 0
@@ -99,25 +100,48 @@ class RoughSensitivity(Brief):
         and F~ by load (n,) [N, N m]. A number changes all contacts alike. nan where the change
         requires forces along a motion that sliding contacts do not resist (``solve_residual``)."""
         m = len(self.force)
-        normal, tangential = self.force[:, :1], self.force[:, 1:]
+        tangential = self.force[:, 1:]
         change = np.zeros_like(self.force)
+        by_friction, by_stiffness = self._own
 
         def each(name: str, value: ArrayLike) -> np.ndarray:
             return arrays.vector(name, value, m, what="contact (row of B)")[:, None]
 
         slides = self.sliding[:, None]
         if friction is not None:
-            size = np.linalg.norm(tangential, axis=1, keepdims=True)
-            e = np.divide(tangential, size, out=np.zeros_like(tangential), where=size > 0.0)
-            change[:, 1:] += slides * normal * e * each("friction", friction)
+            change += by_friction * each("friction", friction)
         if log_tangential_stiffness is not None:
             by = each("log_tangential_stiffness", log_tangential_stiffness)
             change[:, 1:] += ~slides * tangential * by
         if log_stiffness is not None:
-            by = each("log_stiffness", log_stiffness)
-            change[:, :1] += normal * by
-            change[:, 1:] += slides * tangential * by
+            change += by_stiffness * each("log_stiffness", log_stiffness)
         return self._linear.change(change, load)
+
+    def reverse(self, weight: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """(by mu (m,), by ln k_t (m,), by ln k_n at fixed k_t (m,), by F~ (n,)): gradients of
+        sum(weight * f), weight (m, d). nan as of ``forward``."""
+        weight = np.asarray(weight, float)
+        if weight.shape != self.force.shape:
+            raise InputError(f"weight has shape {weight.shape}; expected {self.force.shape}")
+        r, load = self._linear.adjoint(weight)
+        by_friction, by_stiffness = self._own
+        sticks = np.where(self.sliding[:, None], 0.0, self.force[:, 1:])
+        return (
+            (r * by_friction).sum(axis=1),
+            (r[:, 1:] * sticks).sum(axis=1),
+            (r * by_stiffness).sum(axis=1),
+            load,
+        )
+
+    @property
+    def _own(self):
+        """Changes of forces (m, d) at fixed displacements by mu and by ln k_n."""
+        normal, tangential = self.force[:, :1], self.force[:, 1:]
+        size = np.linalg.norm(tangential, axis=1, keepdims=True)
+        e = np.divide(tangential, size, out=np.zeros_like(tangential), where=size > 0.0)
+        slides = self.sliding[:, None]
+        none = np.zeros_like(normal)
+        return np.hstack([none, slides * normal * e]), np.hstack([normal, slides * tangential])
 
     def matrix(self, by: str) -> np.ndarray:
         """All derivatives, (m d, m) or (m d, n): forces contact by contact against mu ("friction"),
@@ -186,6 +210,7 @@ class _Linear:
         d = problem.shape[1]
         self.bodies = Bodies(problem.rows, np.zeros(len(problem.dofs)), d, shift=SETTINGS.shift)
         self.solve = self.bodies.factorize(D / self.top)
+        self._back = None
 
     def change(self, b: np.ndarray, load: np.ndarray) -> np.ndarray:
         """df (m, d) for changes b (m, d) of the forces at fixed displacements and load (n,)."""
@@ -194,18 +219,37 @@ class _Linear:
         if load is not None:
             load = arrays.vector("load", load, problem.n, what="degree of freedom")
             right = right - load[problem.dofs] / problem.arm
-        size = float(np.abs(right).max(initial=0.0))
-        x, left = np.zeros(len(right)), right
-        for _ in range(4):  # the shift, and rounding, are taken out by refinement
-            x = x + self.solve(-left)
-            left = right - rows.T @ self._slopes(x).ravel()
-            self.residual = float(np.abs(left).max(initial=0.0)) / (size or 1.0)
-            if self.residual <= 1e-13:
-                break
+        D = self.D / self.top
+        x, self.residual = self._refined(self.solve, D, right)
         if not self.residual <= SETTINGS.solved:
             return np.full_like(b, np.nan)
-        return b - self._slopes(x)
+        return b - np.einsum("iab,ib->ia", D, problem.displacement(x))
 
-    def _slopes(self, x: np.ndarray) -> np.ndarray:
-        w = self.problem.displacement(x)
-        return np.einsum("iab,ib->ia", self.D / self.top, w)
+    def adjoint(self, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(by changes of the forces at fixed displacements (m, d), by load (n,)) of
+        sum(weight * f)."""
+        problem, rows = self.problem, self.problem.rows
+        turned = self.D.transpose(0, 2, 1) / self.top
+        if self._back is None:
+            self._back = self.bodies.factorize(np.ascontiguousarray(turned))
+        right = rows.T @ np.einsum("iab,ib->ia", turned, weight).ravel()
+        y, residual = self._refined(self._back, turned, right)
+        load = np.zeros(problem.n)
+        load[problem.dofs] = y / problem.arm
+        if not residual <= SETTINGS.solved:
+            return np.full_like(weight, np.nan), np.full_like(load, np.nan)
+        return weight - problem.displacement(y), load
+
+    def _refined(self, solve, D, right):
+        """(K^-1 right, relative residual) with K = R^T D R: the shift, and rounding, are taken out
+        by refinement."""
+        size, x, left = float(np.abs(right).max(initial=0.0)), np.zeros(len(right)), right
+        residual = 0.0
+        for _ in range(4):
+            x = x + solve(-left)
+            w = self.problem.displacement(x)
+            left = right - self.problem.rows.T @ np.einsum("iab,ib->ia", D, w).ravel()
+            residual = float(np.abs(left).max(initial=0.0)) / (size or 1.0)
+            if residual <= 1e-13:
+                break
+        return x, residual

@@ -8,8 +8,10 @@ in ascending order.
 import numpy as np
 from numba import njit
 
+from .compiled import INNER
 
-@njit(cache=True, nogil=True)
+
+@njit(**INNER)
 def compacted(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(values, column, count) of rows (m, d, n)."""
     m, d, n = rows.shape
@@ -45,7 +47,7 @@ def expanded(values: np.ndarray, column: np.ndarray, count: np.ndarray, n: int) 
     return rows
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def row_sizes(values, column, count, reach):
     """Of the first row of each contact the largest entry over ``reach`` (n,), and the norm."""
     m = len(count)

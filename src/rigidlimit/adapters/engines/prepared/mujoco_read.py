@@ -12,6 +12,7 @@ from numba import njit
 
 from ..tolerances import TOLERANCES
 from . import codes
+from .compiled import INNER
 from .mujoco_rows import columns_moved, engine_residual, fill_forces, fill_rows
 from .shares import AS_GIVEN, Given, Law, shared
 from .sizes import centres, tree_sizes
@@ -165,13 +166,13 @@ def mend_mujoco(model, contact, efc, state, places, load, numbers, law):
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _no_answer(code):
     none = np.zeros(0)
     return code, none, np.zeros((0, 5)), none, (0, 0, 0, 0), False, 0, 0.0, 0.0, 0, 0
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _finite(velocity, force):
     total = 0.0
     for j in range(len(velocity)):
@@ -181,7 +182,7 @@ def _finite(velocity, force):
     return np.isfinite(total)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _in_place(places, body_tree, dt, extent):
     """Whether qpos is where MuJoCo found the contacts, or one step on."""
     xpos, xquat, xpos_now, xquat_now, xpos_before, xquat_before, cvel = places
@@ -213,7 +214,7 @@ def _in_place(places, body_tree, dt, extent):
     return fits or not anything
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _readable(row, contact, kind, pyramids, pyramid, elliptic, rows):
     """SOLVED where all contacts are between geoms, with rows of the model's cone."""
     for c in row:
@@ -227,7 +228,7 @@ def _readable(row, contact, kind, pyramids, pyramid, elliptic, rows):
     return codes.SOLVED
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _stiffness(contact, efc, row, first, dim, pyramids, springs, out):
     """Stiffness (m,) of MuJoCo's own springs where every contact has one, else ones; returns how
     many have."""
@@ -250,7 +251,7 @@ def _stiffness(contact, efc, row, first, dim, pyramids, springs, out):
     return direct
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _by_pair(geom, row, tables, stiffness, friction):
     """Stiffness and friction as given by pair of geoms, or by contact, in place; False where those
     of a pair are not known yet (nan). Friction below zero: the engine's."""

@@ -6,11 +6,12 @@ from numba import njit
 
 from ..mujoco_state import _cone
 from ..tolerances import TOLERANCES
+from .compiled import INNER
 
 _SAME = TOLERANCES.same_state
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def columns_moved(efc, first, dim, pyramids, sparse, n):
     """Columns (m, n) and count (m,) that each contact moves, and the largest count."""
     m, widest = len(first), 1
@@ -43,7 +44,7 @@ def columns_moved(efc, first, dim, pyramids, sparse, n):
     return column[:, :widest].copy(), count, widest
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def fill_rows(efc, first, dim, friction, pyramids, sparse, column, count, n, values):
     """Rows of B and T, contact by contact, into values (m, 1 + s, c), which are zero."""
     J, length, begin, of_entry = efc[0], efc[1], efc[2], efc[3]
@@ -71,7 +72,7 @@ def fill_rows(efc, first, dim, friction, pyramids, sparse, column, count, n, val
                     values[i, 0, e] += along * value
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def fill_forces(force, first, dim, friction, pyramids, normal, tangential):
     """Normal forces (m,), and those along the other directions (m, 5), which are zero."""
     for i in range(len(first)):
@@ -87,7 +88,7 @@ def fill_forces(force, first, dim, friction, pyramids, normal, tangential):
             tangential[i, k] = friction[i, k] * (along - back)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**INNER, fastmath={"reassoc", "contract"})
 def _products(efc, state, sparse, passed, moved, smooth):
     """passed (n,) = J^T f, moved = J qacc and smooth = J qacc_smooth, (rows,), in place."""
     J, length, begin, of_entry, force = efc[0], efc[1], efc[2], efc[3], efc[4]
@@ -111,7 +112,7 @@ def _products(efc, state, sparse, passed, moved, smooth):
         moved[k], smooth[k] = now, before
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def engine_residual(efc, state, first, dim, friction, pyramids, sparse, mu, row, noslip):
     """(whether rows and forces are of one state, how far MuJoCo's forces are off its equations)."""
     force, aref, b, D = efc[4], efc[7], efc[8], efc[9]

@@ -16,6 +16,7 @@ from numba import njit
 
 from ....equilibrium.law import CompiledLaw, respond, secant_blocks, sticking_blocks
 from ....equilibrium.rough_newton import SETTINGS
+from .compiled import INNER
 
 PIVOT = 0.1
 """Part of the largest entry from which on the diagonal one serves as pivot: rows that stay in place
@@ -63,7 +64,7 @@ class Found(NamedTuple):
     stable: bool
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def assemble(network: Network, D: np.ndarray, K: np.ndarray, lower: bool):
     """K = B^T D B + shift, within its band; of one row a contact, or three. lower: of symmetric D,
     that half alone."""
@@ -96,7 +97,7 @@ def assemble(network: Network, D: np.ndarray, K: np.ndarray, lower: bool):
                 )
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**INNER, fastmath={"reassoc", "contract"})
 def solve_symmetric(K: np.ndarray, x: np.ndarray, band: int) -> bool:
     """x := K^-1 x by a factor K = L L^T of the lower half of K, which is overwritten; False: K is
     not positive definite."""
@@ -127,7 +128,7 @@ def solve_symmetric(K: np.ndarray, x: np.ndarray, band: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _symmetric(D):
     for i in range(len(D)):
         for a in range(D.shape[1]):
@@ -137,7 +138,7 @@ def _symmetric(D):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def solve_banded(K: np.ndarray, x: np.ndarray, band: int) -> bool:
     """x := K^-1 x for K (n, n) of this half band, which is overwritten; False: singular."""
     n, end = len(x), 0
@@ -173,7 +174,7 @@ def solve_banded(K: np.ndarray, x: np.ndarray, band: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def motions_of(network: Network, x: np.ndarray, w: np.ndarray):
     """w = B x, in place."""
     values, column, count = network.values, network.column, network.count
@@ -185,7 +186,7 @@ def motions_of(network: Network, x: np.ndarray, w: np.ndarray):
             w[i, a] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def missing(network: Network, force: np.ndarray, r: np.ndarray) -> float:
     """r = g - B^T f, in place; returns its norm."""
     values, column, count, goal = network.values, network.column, network.count, network.goal
@@ -202,7 +203,7 @@ def missing(network: Network, force: np.ndarray, r: np.ndarray) -> float:
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def largest(r: np.ndarray) -> float:
     """The largest |entry|; infinite if one is no number."""
     most = 0.0
@@ -213,14 +214,14 @@ def largest(r: np.ndarray) -> float:
     return most
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _look(network, law, x, w, force, D, r):
     motions_of(network, x, w)
     respond(law, w, force, D)
     return missing(network, force, r)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _step(network, D, r, room):
     """room.dx = -K^-1 r; False if K is singular."""
     K, dx, band = room.K, room.dx, network.band
@@ -236,7 +237,7 @@ def _step(network, D, r, room):
     return solve_banded(K, dx, band)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _newton(network, law, x, w, force, tolerance, iterations, room):
     """(linear systems, residual) from x, in place, as ``small_newton``."""
     D, D2, r, r2, dx = room.D, room.D2, room.r, room.r2, room.dx
@@ -262,7 +263,7 @@ def _newton(network, law, x, w, force, tolerance, iterations, room):
     return solves, residual
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def equilibrium(
     network: Network, law: CompiledLaw, tolerance: float, iterations: int, force_size: float
 ) -> Found:
@@ -295,7 +296,7 @@ def equilibrium(
     return Found(x, w, force, spent + more, residual, _stable(network, room))
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _stable(network, room):
     """Whether the symmetric part of K = B^T D B is positive definite. D is overwritten."""
     D = room.D

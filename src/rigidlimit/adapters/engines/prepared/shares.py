@@ -14,6 +14,7 @@ from ....linear.column_scaling import ROUNDING
 from ..tolerances import TOLERANCES
 from . import codes
 from .columns import compacted, expanded, row_sizes
+from .compiled import INNER
 from .network import Network, equilibrium, missing
 from .weak import hangs_on_several, suspects, without_weak
 
@@ -78,7 +79,7 @@ class Shared(NamedTuple):
     residual: float
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def shared(given: Given, law: Law) -> Shared:
     """New forces, or the reason why the general path has to find them."""
     m, n = len(given.count), len(given.load)
@@ -144,7 +145,7 @@ def shared(given: Given, law: Law) -> Shared:
     return Shared(codes.SOLVED, force, tangential, took, rough, solves, residual)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _bearing(force, largest, gap, tolerance, bears):
     """bears (m,) bool, and no force where a contact is open or pulls by rounding, in place; False
     where one really pulls."""
@@ -159,7 +160,7 @@ def _bearing(force, largest, gap, tolerance, bears):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _largest_force(force, powerless):
     most = 0.0
     for i in range(len(force)):
@@ -168,7 +169,7 @@ def _largest_force(force, powerless):
     return most
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _rubs(friction):
     for i in range(friction.shape[0]):
         for k in range(min(2, friction.shape[1])):
@@ -177,7 +178,7 @@ def _rubs(friction):
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _coefficients(friction, mu, weight):
     for i in range(len(mu)):
         mu[i] = max(friction[i, 0], friction[i, 1])
@@ -185,7 +186,7 @@ def _coefficients(friction, mu, weight):
             weight[i, k] = friction[i, k] / mu[i] if mu[i] > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _add_normal(values, column, count, force, powerless, load):
     """load (n,) += what normal forces (m,) deliver."""
     for i in range(len(count)):
@@ -196,7 +197,7 @@ def _add_normal(values, column, count, force, powerless, load):
             load[column[i, e]] += f * values[i, 0, e]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _add_friction(values, column, count, tangential, powerless, weight, least, load):
     """load (n,) += what friction forces (m, k) deliver, without what is rounding where there is no
     friction."""
@@ -210,7 +211,7 @@ def _add_friction(values, column, count, tangential, powerless, weight, least, l
                     load[column[i, e]] += f * values[i, 1 + k, e]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _rows(values, column, count, reach, least, weight, d):
     """(values (m, d, c), column, count) of rows that balance: normal ones without entries, over
     reach (n,), of up to ``least`` (m,), tangential ones weighted."""
@@ -236,7 +237,7 @@ def _rows(values, column, count, reach, least, weight, d):
     return out, place, counts
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _in_rows(normal, tangential, powerless, weight, d):
     """The engine's forces (m, d) in these rows."""
     engine = np.zeros((len(normal), d))
@@ -250,7 +251,7 @@ def _in_rows(normal, tangential, powerless, weight, d):
     return engine
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _solved(values, column, count, load, free, stiffness, mu, law):
     """(code, force (b, d), displacement (n,), linear systems, residual), in units in which load,
     stiffness and arms are of order one."""
@@ -303,7 +304,7 @@ def _solved(values, column, count, load, free, stiffness, mu, law):
     return codes.SOLVED, found.force * size, nothing, found.solves, found.residual
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _arms(values, column, count, n):
     """As ``linear.column_arms`` of d rows a contact."""
     arm, moves = np.zeros(n), np.zeros(n, np.bool_)
@@ -324,7 +325,7 @@ def _arms(values, column, count, n):
     return arm, moves
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _network(given, column, count, place, arm, dofs, load, size, shift):
     b, d = given.shape[0], given.shape[1]
     widest = 1
@@ -355,7 +356,7 @@ def _network(given, column, count, place, arm, dofs, load, size, shift):
     return Network(values, columns, counts, goal, band, shift)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _light(network, force, n, place):
     """Whether a body is off its balance by a part of its own load: see
     ``compatibility.rough_light``. Bodies are so many columns as divide n."""
@@ -381,7 +382,7 @@ def _light(network, force, n, place):
     return False
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _pressed(values, column, count, force, pressed):
     """pressed (n,) += |B|^T |f|."""
     for i in range(len(count)):

@@ -3,8 +3,10 @@
 import numpy as np
 from numba import njit
 
+from .compiled import INNER
 
-@njit(cache=True, nogil=True)
+
+@njit(**INNER)
 def centres(geom, geom_body, body_tree, body_column, tree, mass, xipos, centre):
     """Centre of mass of the tree that each side is of (m, 2, 3); nan for what cannot move."""
     count = tree.max() + 1
@@ -27,7 +29,7 @@ def centres(geom, geom_body, body_tree, body_column, tree, mass, xipos, centre):
                     centre[i, side, k] = middle[tree[body_column[b]], k]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def tree_sizes(values, column, count, tree, point, centre, near):
     """Size (trees,) of each tree's contacts [m], as ``sizes.mechanism_sizes``; near (m,): the least
     of those that each contact joins."""
@@ -72,6 +74,6 @@ def tree_sizes(values, column, count, tree, point, centre, near):
     return size
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _apart(a, b):
     return np.sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2)

@@ -6,11 +6,12 @@ from numba import njit
 from ...._support.sets import join, settle
 from ..tolerances import TOLERANCES
 from ..weak_motions import blocks_of, not_definite
+from .compiled import INNER
 
 _SURE, _ROUNDING, _LONG = TOLERANCES.sure, TOLERANCES.rounding, TOLERANCES.long
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def suspects(values, column, count, mechanism, free, reach, accuracy):
     """Mechanisms that may have a singular value of up to their accuracy, (mechanisms,) bool."""
     place, size, first, part = blocks_of(mechanism, free, accuracy, _SURE)
@@ -33,7 +34,7 @@ def suspects(values, column, count, mechanism, free, reach, accuracy):
     return not_definite(G, size, first, part)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def without_weak(rows, weak, mechanism, free, reach, accuracy, load, force):
     """Whether motions of the mechanisms ``weak`` (bool) were turned and left out, in place of rows
     (b, d, n), reach and load (n,). force (b, d): the engine's, by whose size a load is small."""
@@ -70,7 +71,7 @@ def without_weak(rows, weak, mechanism, free, reach, accuracy, load, force):
     return turned
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _turn(dense, own, rows, reach, accuracy, load, size, pressing):
     """One mechanism of columns ``own`` (c,), whose rows over reach are ``dense`` (r, c)."""
     c, limit = len(own), 0.0
@@ -125,7 +126,7 @@ def _turn(dense, own, rows, reach, accuracy, load, size, pressing):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def hangs_on_several(column, count, held, reach, displacement, overlap):
     """Whether some bodies move so far beside their overlaps that motions of several of them
     together may decide forces. column (b, c), count (b,): that contacts move; displacement (n,);

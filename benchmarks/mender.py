@@ -3,6 +3,8 @@
 speed     scenes and stacks of 4 to 48 contacts: microseconds of processor time of a step, of
           ``from_mujoco``, of ``Mender.mend`` (median and 99th percentile) and of a state in a batch
 quadrupeds  64 environments: their steps, and mending them
+along     a motion whose contacts remember: microseconds of a state by ``Mender.along``, and by
+          ``from_mujoco`` with the springs of the state before
 arrays    the scenes as stacked arrays of 256 environments: microseconds of an environment by
           ``ArrayMender``, and by ``mend_forces`` one by one
 models    every MJCF model of the folder MENDER_MODELS at some moments of its motion: by what part
@@ -104,6 +106,20 @@ def quadrupeds(count=64):
     print(f"{count} quadrupeds: their steps {steps / 1e3:.2f} ms, mending {mending / 1e3:.2f} ms")
 
 
+def along(repeat=200):
+    import mujoco
+
+    print("                          contacts   one by one   along [us]")
+    for name in SCENES:
+        model, data = SCENES[name]().made()
+        mujoco.mj_step(model, data)
+        mender = Mender(model)
+        springs = mender.mend(data).springs
+        one = np.median(_times(partial(from_mujoco, model, data, springs=springs), repeat // 10))
+        whole = _times(lambda m=mender, d=data: list(m.along([d] * repeat)), 5)[2] / repeat
+        print(f"{name:28} {data.ncon:5} {one:12.0f} {whole:12.1f}", flush=True)
+
+
 def arrays():
     print("                          contacts   one by one   stacked [us]")
     for name in SCENES:
@@ -169,7 +185,13 @@ def _along(model):
     return max(differences), len(differences), prepared, mender.general, changed
 
 
-CHECKS = {"speed": speed, "quadrupeds": quadrupeds, "arrays": arrays, "models": models}
+CHECKS = {
+    "speed": speed,
+    "quadrupeds": quadrupeds,
+    "along": along,
+    "arrays": arrays,
+    "models": models,
+}
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")

@@ -6,7 +6,8 @@ import pytest
 import rigidlimit as rl
 from benchmarks.engine_scenes import SCENES
 from rigidlimit.adapters import MendedBatch, Mender, Places, from_mujoco, mend_forces
-from rigidlimit.adapters.engines.memory import matched
+from rigidlimit.adapters.engines.matching import matched
+from rigidlimit.adapters.engines.prepared.forces import PreparedForces
 from rigidlimit.compatibility.rough_result import ContactHistory
 from rigidlimit.errors import InputError
 
@@ -111,27 +112,44 @@ def test_a_grasp_that_is_squeezed_and_let_go(forces):
     assert apart > 0.01  # the way matters
 
 
-def test_along_is_from_mujoco_with_the_springs_of_the_state_before():
-    """Property: the loop by hand, and its arrays."""
-    model, data = SCENES["quadruped"]().made()
-    mender = Mender(model, stiffness={"floor": 3.0})
+@pytest.mark.parametrize("name", SCENES)
+def test_along_is_from_mujoco_with_the_springs_of_the_state_before(name):
+    """Reference twin: the loop by hand, from arrays to forces in compiled code, in a motion whose
+    contacts stick and slide; and its arrays."""
+    model, data = SCENES[name]().made()
+    mender = Mender(model, stiffness={"floor": 3.0} if name == "quadruped" else None)
     rng, springs, known = np.random.default_rng(0), None, []
 
     def states():
         nonlocal springs
-        for _ in range(6):
-            data.qvel[:] += 1e-3 * rng.normal(size=model.nv)
+        for _ in range(12):
+            data.qvel[:] += 3e-3 * rng.normal(size=model.nv)
             mujoco.mj_step(model, data)
-            mended = from_mujoco(model, data, stiffness={"floor": 3.0}, springs=springs)
+            mended = from_mujoco(model, data, stiffness=mender.stiffness, springs=springs)
             springs = mended.springs
-            known.append(mended.contact_force)
+            known.append(mended)
             yield data
 
-    batch = MendedBatch.of(mender.along(states()))
-    assert len(batch) == 6 and batch.converged.all() and batch[0].state[0] == "unloaded"
-    for one, force, rubs in zip(known, batch.force, batch.tangential, strict=True):
-        np.testing.assert_array_equal(one[:, 0], force)
-        np.testing.assert_array_equal(one[:, 1:], rubs[:, : one.shape[1] - 1])
+    batch, prepared = MendedBatch.of(mender.along(states())), 0
+    assert len(batch) == 12 and batch[0].state[0] == "unloaded"
+    for mended, one, force in zip(batch, known, batch.force, strict=True):
+        prepared += isinstance(mended, PreparedForces)
+        assert mended.status is one.status and mended.state.tolist() == one.state.tolist()
+        np.testing.assert_array_equal(mended.force, force[: len(mended.force)])
+        largest = one.force.max()
+        # every state is solved to 1e-10 from the one before
+        np.testing.assert_allclose(mended.force, one.force, atol=1e-8 * largest)
+        np.testing.assert_allclose(mended.tangential, one.tangential, atol=1e-8 * largest)
+        pairs = [
+            (getattr(mended.springs, name), getattr(one.springs, name))
+            for name in ("part", "point", "normal", "tangential")
+        ]
+        # where contacts are open nothing resists, and says how far to more digits
+        pairs.append([np.maximum(m.springs.normal_force, 0.0) for m in (mended, one)])
+        for found, wanted in pairs:
+            np.testing.assert_allclose(found, wanted, atol=1e-8 * largest)
+    assert prepared >= 6
+    assert "state 'history'" in batch[11].message
     goes_on = next(mender.along([data], springs=springs))
     assert set(goes_on.state) == {"history"}
 

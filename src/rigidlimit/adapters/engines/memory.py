@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 
 from ..._support import arrays
 from ..._support.display import Brief
 from ...compatibility.rough_result import ContactHistory
 from ...errors import InputError
 from .geometry import Places
+from .matching import matched
 
 if TYPE_CHECKING:
     from .contacts import EngineContacts
@@ -56,8 +56,8 @@ class ContactSprings(Brief):
         new = np.flatnonzero(old >= 0)
         normal[new] = self.normal_force[old[new]]
         frames = np.asarray(places.frames, float)[new]
-        turned = _turned(self.normal[old[new]], frames[:, 0], self.tangential[old[new]])
-        along[new] = np.einsum("ik,ijk->ij", turned, frames[:, 1:])
+        across = turned(self.normal[old[new]], frames[:, 0], self.tangential[old[new]])
+        along[new] = np.einsum("ik,ijk->ij", across, frames[:, 1:])
         return normal, along
 
 
@@ -124,38 +124,10 @@ def _none():
     return ContactSprings(np.zeros((0, 2), np.int64), none, none, np.zeros(0), none)
 
 
-def _turned(before, after, force):
+def turned(before: np.ndarray, after: np.ndarray, force: np.ndarray) -> np.ndarray:
     """Vectors (m, 3) across unit normals ``before`` turned with them to be across ``after``, the
     shortest way."""
     axis, cosine = np.cross(before, after), (before * after).sum(axis=1)[:, None]
     along = (axis * force).sum(axis=1)[:, None] * axis
     # half a turn has no shortest way: there the force stays
     return force * cosine + np.cross(axis, force) + along / np.maximum(1.0 + cosine, 1e-12)
-
-
-@njit(cache=True)
-def matched(
-    part: np.ndarray, point: np.ndarray, new_part: np.ndarray, new_point: np.ndarray
-) -> np.ndarray:
-    """(m,) int: for each new contact the old one that it continues, or -1.
-
-    part (k, 2), point (k, 3) of the old, new_part (m, 2), new_point (m, 3) of the new ones.
-    """
-    k, m = len(part), len(new_part)
-    nearest, found = np.full(k, -1), np.full(m, -1)
-    to_old, to_new = np.full(m, np.inf), np.full(k, np.inf)
-    for i in range(m):
-        for j in range(k):
-            if part[j, 0] != new_part[i, 0] or part[j, 1] != new_part[i, 1]:
-                continue
-            away = 0.0
-            for a in range(3):
-                away += (point[j, a] - new_point[i, a]) ** 2
-            if away < to_old[i]:
-                to_old[i], found[i] = away, j
-            if away < to_new[j]:
-                to_new[j], nearest[j] = away, i
-    for i in range(m):
-        if found[i] >= 0 and nearest[found[i]] != i:
-            found[i] = -1
-    return found

@@ -17,7 +17,7 @@ from ...errors import InputError
 from .arguments import expect, joint_names
 from .geometry import OUTSIDE
 from .materials import ByContact, by_name
-from .memory import ContactSprings
+from .memory import ContactSprings, checked_springs
 from .mended_batch import MendedBatch
 from .mujoco import from_mujoco, held_columns, library
 from .mujoco_model import codes as codes_of
@@ -42,6 +42,9 @@ more of a dozen free bodies. Beyond, sparse matrices are faster."""
 NOTHING = np.zeros(0)
 NO_TABLE = np.zeros((0, 0))
 NO_FRICTION = np.zeros((0, 5))
+
+NO_POINT = np.zeros((0, 3))
+NO_SPRINGS = False, np.zeros((0, 2), np.int64), NO_POINT, NO_POINT, NOTHING, NO_POINT
 
 KINDS = {"engine": ENGINE, "rest": AS_GIVEN, "given": TOTAL}
 
@@ -166,7 +169,7 @@ class Mender:
         states : one MjData that moves on between them, or several, in order of time. springs : of a
             state before the first (``MendedForces.springs``); None: contacts begin without forces.
 
-        Each state goes the way of ``from_mujoco``, in some 1 ms. Where normal and friction forces
+        Where normal and friction forces
         are not found together (``on_friction="keep"``, no friction), there is nothing to remember.
 
         Raises
@@ -175,38 +178,48 @@ class Mender:
         """
         for i, data in enumerate(states):
             try:
-                mended = from_mujoco(self.model, data, **self.given | dict(springs=springs))
+                answer = self._answer(data, springs)
             except InputError as wrong:
                 raise InputError(f"state {i}: {wrong}") from None
+            mended = answer
+            if not isinstance(answer, MendedForces):
+                mended = self._forces(answer, springs)
             springs = mended.springs
             yield mended
 
     # a state
 
-    def _answer(self, data):
+    def _answer(self, data, springs=None):
         """The answer of compiled code, or ``MendedForces`` of the general path."""
+        given = self.given
+        if springs is not None:
+            given = given | dict(springs=checked_springs(springs))
         try:
             view = self._views[data]
         except (KeyError, TypeError):
             view = self._view(data)
         if data.ncon == 0 and self.wanted.load_from == "engine" and not self.general:
             return self._without_contacts(data, view)
-        if self._left(data, view):
-            return from_mujoco(self.model, data, **self.given)
-        answer = mend_mujoco(*self._arguments(data, view))
+        if self._left(data, view) or (springs is not None and self.wanted.options.exponent != 2.0):
+            return from_mujoco(self.model, data, **given)
+        memory = _of_springs(springs)
+        answer = mend_mujoco(*self._arguments(data, view), memory)
         if answer[0] == codes.UNKNOWN_PAIR:
             for pairs in self._pairs.values():
                 pairs.learn(np.array(data.contact.geom, int).reshape(-1, 2))
-            answer = mend_mujoco(*self._arguments(data, view))
+            answer = mend_mujoco(*self._arguments(data, view), memory)
         if answer[0] != codes.SOLVED:
-            return from_mujoco(self.model, data, **self.given)
+            return from_mujoco(self.model, data, **given)
         return answer
 
-    def _forces(self, answer) -> MendedForces:
-        made = Made(self, answer)
+    def _forces(self, answer, springs=None) -> MendedForces:
+        made = Made(self, answer, springs)
         _, force, tangential, _, _, rough, solves, residual, *_ = answer
         options = self.wanted.options
-        return PreparedForces(made, options, force, tangential, made.rows, rough, residual, solves)
+        return PreparedForces(
+            made, options, force, tangential, made.rows, rough, residual, solves,
+            made.springs, springs is not None,
+        )  # fmt: skip
 
     def _without_contacts(self, data, view) -> tuple:
         """Fields of ``Answer`` of a state without contacts."""
@@ -349,6 +362,15 @@ class Mender:
         self._inertial = np.zeros(n)
         self._at_rest = np.repeat([1.0, 0.0, 0.0], n)  # reach, load, velocity without contacts
         self._views: WeakKeyDictionary = WeakKeyDictionary()
+
+
+def _of_springs(springs) -> tuple:
+    """What ``mend_mujoco`` takes as ``springs``."""
+    if springs is None:
+        return NO_SPRINGS
+    return (
+        True, springs.part, springs.point, springs.normal, springs.normal_force, springs.tangential
+    )  # fmt: skip
 
 
 class _View:

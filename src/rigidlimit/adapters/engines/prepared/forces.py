@@ -5,9 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ....compatibility.rough_result import UNLOADED
+from ....compatibility.rough_result import HISTORY, UNLOADED
 from ....status import Status
 from ..contacts import EngineContacts
+from ..memory import ContactSprings, springs_of
 from ..mend import mended_as_filled
 from ..options import MendOptions
 from ..result import MendedForces
@@ -20,6 +21,8 @@ class PreparedForces(MendedForces):
     made: gives the ``EngineContacts`` of this state, not settled yet. force (contacts,), tangential
     (contacts, k): in the engine's list. rows: gives (row (m,), took_part (m,) bool): places of
     solved contacts there, and whether they took part. rough: whether friction was found too.
+    springs: gives what contacts remember; None: the general path does. goes_on: whether they go on
+    from springs of an earlier state.
     """
 
     def __init__(
@@ -32,10 +35,13 @@ class PreparedForces(MendedForces):
         rough: bool,
         residual: float,
         iterations: int,
+        springs: Callable[[], ContactSprings | None] | None = None,
+        goes_on: bool = False,
     ):
         self.__dict__.update(
             _made=made, options=options, force=force, tangential=tangential, _rows=rows,
             _rough=rough, _residual=residual, _iterations=iterations,
+            _springs=springs, _goes_on=goes_on,
         )  # fmt: skip
 
     @cached_property
@@ -80,8 +86,12 @@ class PreparedForces(MendedForces):
     def state(self) -> np.ndarray:
         state = np.full(len(self.force), "", object)
         if self._rough:
-            state[self.row] = UNLOADED
+            state[self.row] = HISTORY if self._goes_on else UNLOADED
         return state
+
+    @cached_property
+    def springs(self) -> ContactSprings | None:
+        return springs_of(self) if self._springs is None else self._springs()
 
     @property
     def kept(self) -> np.ndarray:

@@ -10,37 +10,65 @@ from ..arguments import stopped_short
 from ..contacts import EngineContacts
 from ..geometry import Places
 from ..materials import by_name
+from ..memory import ContactSprings
 from ..mujoco import ADVICE, notes_of_mocap, notes_of_rows, notes_of_stiffness
 from ..parts import NamedParts
 from .columns import expanded
 from .mujoco_read import PARTS, Answer, shapes
 
+KEPT, SIZES = Answer._fields.index("kept"), Answer._fields.index("sizes")
+
+WHOLE = ("column", "count", "row", "dim", "geom")
+"""``PARTS`` that are integers."""
+
 
 class Made:
     """``EngineContacts`` of a state that was read by compiled code."""
 
-    def __init__(self, mender, answer):
-        self.mender, self.answer = mender, answer
+    def __init__(self, mender, answer, springs=None):
+        self.mender, self.answer, self.before = mender, answer, springs
 
     @cached_property
     def parts(self) -> dict[str, np.ndarray]:
         """``PARTS`` by name."""
-        answer, out, begin = Answer(*self.answer), {}, 0
-        for name, shape in zip(PARTS, shapes(*answer.sizes).tolist(), strict=True):
-            while len(shape) > 1 and shape[-1] == 1 and name != "values":
-                shape.pop()
-            end = begin + int(np.prod(shape))
-            out[name] = answer.kept[begin:end].reshape(shape)
-            begin = end
-        m, _, c, _ = answer.sizes
-        out["column"] = out["column"].reshape(m, c).astype(np.int64)
-        for name in ("count", "row", "dim", "geom"):
-            out[name] = out[name].astype(np.int64)
-        return out
+        return {name: self.part(name) for name in PARTS}
+
+    def part(self, name: str) -> np.ndarray:
+        """One of ``PARTS``."""
+        shapes, ends = self._table
+        place = PARTS.index(name)
+        shape = shapes[place]
+        while len(shape) > 1 and shape[-1] == 1 and name not in ("values", "column"):
+            shape = shape[:-1]
+        shape = shape[:2] if name == "column" else shape
+        array = self.answer[KEPT][ends[place] : ends[place + 1]].reshape(shape)
+        return array.astype(np.int64) if name in WHOLE else array
+
+    @cached_property
+    def _table(self):
+        """Shapes of ``PARTS``, and where they begin and end."""
+        table = shapes(*self.answer[SIZES])
+        return table.tolist(), [0, *np.cumsum(table.prod(axis=1)).tolist()]
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Places (m,) of solved contacts, and whether they took part."""
-        return self.parts["row"], self.parts["took_part"] != 0.0
+        return self.part("row"), self.part("took_part") != 0.0
+
+    def springs(self) -> ContactSprings | None:
+        """What the contacts remember, as ``memory.springs_of`` has it."""
+        answer = Answer(*self.answer)
+        if not answer.rough:
+            return None
+        own = np.flatnonzero(self.part("took_part"))
+        frame = self.part("frame").reshape(-1, 3, 3)[own]
+        along = answer.tangential[self.part("row")[own], :2]
+        return ContactSprings(
+            part=self.part("geom")[own],
+            point=self.part("point")[own],
+            normal=np.ascontiguousarray(frame[:, 0]),
+            normal_force=self.part("remembered")[own],
+            tangential=along[:, :1] * frame[:, 1] + along[:, 1:] * frame[:, 2],
+        )
 
     def __call__(self) -> EngineContacts:
         mender, kept, answer = self.mender, self.parts, Answer(*self.answer)
@@ -82,6 +110,7 @@ class Made:
             engine="MuJoCo",
             engine_residual=answer.engine_residual,
             stiffness=stiffness,
+            springs=self.before,
             notes=(
                 *said,
                 *stopped_short("MuJoCo", answer.engine_residual, wanted.load_from, ADVICE),

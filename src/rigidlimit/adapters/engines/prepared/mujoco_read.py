@@ -13,6 +13,7 @@ from numba import njit
 from ..tolerances import TOLERANCES
 from . import codes
 from .compiled import INNER
+from .memory import remembered
 from .mujoco_rows import columns_moved, engine_residual, fill_forces, fill_rows
 from .shares import AS_GIVEN, Given, Law, shared
 from .sizes import centres, tree_sizes
@@ -24,7 +25,7 @@ _TOUCHING = TOLERANCES.touching
 PARTS = (
     "values", "column", "count", "normal", "tangential", "friction", "stiffness", "gap",
     "gap_tolerance", "reach", "load", "velocity", "row", "dim", "geom", "point", "frame", "centre",
-    "took_part",
+    "took_part", "remembered",
 )  # fmt: skip
 """What is kept of a state, one after another in one array: numpy makes each array of an answer in
 as long as compiled code takes for a contact."""
@@ -36,7 +37,7 @@ def shapes(m: int, s: int, c: int, n: int) -> np.ndarray:
     return np.array([
         (m, 1 + s, c), (m, c, 1), (m, 1, 1), (m, 1, 1), (m, 5, 1), (m, 5, 1), (m, 1, 1), (m, 1, 1),
         (m, 1, 1), (n, 1, 1), (n, 1, 1), (n, 1, 1), (m, 1, 1), (m, 1, 1), (m, 2, 1), (m, 3, 1),
-        (m, 9, 1), (m, 2, 3), (m, 1, 1),
+        (m, 9, 1), (m, 2, 3), (m, 1, 1), (m, 1, 1),
     ])  # fmt: skip
 
 
@@ -60,7 +61,7 @@ class Answer(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def mend_mujoco(model, contact, efc, state, places, load, numbers, law):
+def mend_mujoco(model, contact, efc, state, places, load, numbers, law, before):
     """Fields of ``Answer`` of one state.
 
     model: tree, turns, geom_body, body_tree, body_column, body_mass, held, accuracy, stiffness and
@@ -70,7 +71,8 @@ def mend_mujoco(model, contact, efc, state, places, load, numbers, law):
     qacc_smooth, qfrc_smooth, qfrc_inertial, xipos. places: xpos and xquat as found, at qpos and one
     step before, cvel. load (n,) of the kind in numbers: that, timestep, extent, sparse, code of
     pyramids and of elliptic cones, whether cones are pyramids, Runge-Kutta, noslip, own springs.
-    law: of ``shares.Law``.
+    law: of ``shares.Law``. before: whether there are springs, then part, point, normal,
+    normal_force and tangential of ``ContactSprings``.
     """
     kind, dt, extent, sparse, pyramid, elliptic, pyramids, stages, noslip, springs = numbers
     tree, turns, geom_body, body_tree, body_column, mass, held, accuracy = model[:8]
@@ -147,9 +149,12 @@ def mend_mujoco(model, contact, efc, state, places, load, numbers, law):
                 own_load[column[i, e]] += normal[i] * values[i, 0, e]
         gap[i] = position[first[i]] - margin[first[i]] + dt * speed
         tolerance[i] *= _TOUCHING
+    memory = np.zeros((0, 3))
+    if before[0]:
+        memory = remembered(before[1:], geom, point, frame)
     given = Given(
         values, column, count, normal, tangential, friction, stiffness, gap, tolerance, own_load,
-        kind, held, tree, reach, accuracy, 1.0,
+        kind, held, tree, reach, accuracy, 1.0, memory,
     )  # fmt: skip
     found = shared(given, Law(law[0], law[1], law[2], law[3], law[4]))
     if found.code != codes.SOLVED:
@@ -160,6 +165,7 @@ def mend_mujoco(model, contact, efc, state, places, load, numbers, law):
         for k in range(5):
             rubs[row[i], k] = found.tangential[i, k]
         kept[ends[18] + i] = 1.0 if found.took_part[i] else 0.0
+        kept[ends[19] + i] = found.kept[i]
     return (
         codes.SOLVED, force, rubs, kept, (m, s, widest, n), found.rough, found.solves,
         found.residual, np.nan if stages else residual, other, direct,

@@ -26,7 +26,8 @@ keep the band narrow."""
 class Network(NamedTuple):
     """b contacts of d rows. values (b, d, c): entries of each contact; column (b, c): where these
     belong among n unknowns; count (b,): how many it has; goal (n,): load; band: largest distance of
-    two columns of a contact; shift: stiffness of motions that no contact resists."""
+    two columns of a contact; shift: stiffness of motions that no contact resists; apart (b,): how
+    far contacts are open before they move, below zero where they press already."""
 
     values: np.ndarray
     column: np.ndarray
@@ -34,6 +35,7 @@ class Network(NamedTuple):
     goal: np.ndarray
     band: int
     shift: float
+    apart: np.ndarray
 
 
 class Room(NamedTuple):
@@ -68,7 +70,7 @@ class Found(NamedTuple):
 def assemble(network: Network, D: np.ndarray, K: np.ndarray, lower: bool):
     """K = B^T D B + shift, within its band; of one row a contact, or three. lower: of symmetric D,
     that half alone."""
-    values, column, count, goal, band, shift = network
+    values, column, count, goal, band, shift, _ = network
     n, d = len(goal), D.shape[1]
     for j in range(n):
         for k in range(max(0, j - band), j + 1 if lower else min(n, j + 2 * band + 1)):
@@ -176,11 +178,12 @@ def solve_banded(K: np.ndarray, x: np.ndarray, band: int) -> bool:
 
 @njit(**INNER)
 def motions_of(network: Network, x: np.ndarray, w: np.ndarray):
-    """w = B x, in place."""
+    """w = B x, and how far contacts are apart, in place."""
     values, column, count = network.values, network.column, network.count
+    apart = network.apart
     for i in range(w.shape[0]):
         for a in range(w.shape[1]):
-            total = 0.0
+            total = apart[i] if a == 0 else 0.0
             for e in range(count[i]):
                 total += values[i, a, e] * x[column[i, e]]
             w[i, a] = total
@@ -267,7 +270,8 @@ def _newton(network, law, x, w, force, tolerance, iterations, room):
 def equilibrium(
     network: Network, law: CompiledLaw, tolerance: float, iterations: int, force_size: float
 ) -> Found:
-    """From no displacement: secant iterations from all contacts stuck, then Newton."""
+    """From no displacement: Newton where contacts press already; secant iterations, from all
+    contacts stuck where none does, then Newton."""
     b, d = network.values.shape[0], network.values.shape[1]
     n = len(network.goal)
     room = Room(
@@ -275,9 +279,16 @@ def equilibrium(
         np.empty(n), np.empty(n), np.empty((b, d)), np.empty((b, d)),
     )  # fmt: skip
     x, w, force, spent = np.zeros(n), np.zeros((b, d)), np.zeros((b, d)), 0
-    first = missing(network, force, room.r)
+    first = _look(network, law, x, w, force, room.D, room.r)
+    bears = force.any()
+    if bears:
+        spent, residual = _newton(network, law, x, w, force, tolerance, iterations, room)
+        if residual <= tolerance:
+            return Found(x, w, force, spent, residual, _stable(network, room))
+        x[:] = 0.0
+        first = _look(network, law, x, w, force, room.D, room.r)
     for k in range(SETTINGS.secants):
-        if k > 0:
+        if bears or k > 0:
             room.D[:] = 0.0
             secant_blocks(law, w, force, room.D)
         else:

@@ -35,7 +35,8 @@ class Given(NamedTuple):
     as ``columns`` has them, the normal one first; normal_force (m,); tangential, friction (m, k);
     stiffness, gap, gap_tolerance (m,); load (n,), of ``kind``; held (n,) bool; mechanism (n,) int,
     or of no size where it is not known; reach, accuracy (n,). unit: the largest entry of a row that
-    others count beside at least."""
+    others count beside at least. memory (m, 3): normal and friction forces that contacts remember,
+    or of no rows: they begin without forces."""
 
     values: np.ndarray
     column: np.ndarray
@@ -53,6 +54,7 @@ class Given(NamedTuple):
     reach: np.ndarray
     accuracy: np.ndarray
     unit: float
+    memory: np.ndarray
 
 
 class Law(NamedTuple):
@@ -68,7 +70,8 @@ class Law(NamedTuple):
 
 class Shared(NamedTuple):
     """code: of ``codes``; force (m,), tangential (m, k): new ones; took_part (m,) bool; rough:
-    whether friction was found too; solves: linear systems; residual."""
+    whether friction was found too; solves: linear systems; residual; kept (m,): normal forces to
+    remember, below zero where a contact is open by an elastic displacement."""
 
     code: int
     force: np.ndarray
@@ -77,6 +80,7 @@ class Shared(NamedTuple):
     rough: bool
     solves: int
     residual: float
+    kept: np.ndarray
 
 
 @njit(**INNER)
@@ -87,13 +91,13 @@ def shared(given: Given, law: Law) -> Shared:
     normal, rubs, reach = given.normal_force, given.tangential, given.reach
     held, mechanism, accuracy = given.held, given.mechanism, given.accuracy
     own = given.values, given.column, given.count
-    force, tangential = normal.copy(), rubs.copy()
+    force, tangential, kept = normal.copy(), rubs.copy(), np.zeros(m)
     bears = np.zeros(m, np.bool_)
     most, norm = row_sizes(own[0], own[1], own[2], reach)
     powerless = most <= _ROUNDING * max(given.unit, most.max())
     largest = _largest_force(force, powerless)
     if not _bearing(force, largest, given.gap, given.gap_tolerance, bears):
-        return Shared(codes.PULLS, force, tangential, bears, rough, 0, 0.0)
+        return Shared(codes.PULLS, force, tangential, bears, rough, 0, 0.0, kept)
     d = 3 if rough else 1
     load = given.load.copy()
     mu, weight = np.zeros(m), np.zeros((m, 2))
@@ -111,7 +115,7 @@ def shared(given: Given, law: Law) -> Shared:
     took = bears & ~powerless
     b = took.sum()
     if b == 0:
-        return Shared(codes.NOTHING_BEARS, force, tangential, took, rough, 0, 0.0)
+        return Shared(codes.NOTHING_BEARS, force, tangential, took, rough, 0, 0.0, kept)
     chosen = np.flatnonzero(took)
     if b < m:
         values, column, count = values[chosen], column[chosen], count[chosen]
@@ -125,24 +129,41 @@ def shared(given: Given, law: Law) -> Shared:
         reach, rows = reach.copy(), expanded(values, column, count, n)
         if without_weak(rows, weak, mechanism, free, reach, accuracy, load, engine):
             values, column, count = compacted(rows)
-    code, answer, displacement, solves, residual = _solved(
-        values, column, count, load, free, stiffness, mu, law
+    memory = _remembered(given.memory, chosen, weight, rough)
+    code, answer, displacement, solves, residual, trial = _solved(
+        values, column, count, load, free, stiffness, mu, memory, law
     )
     if code != codes.SOLVED:
-        return Shared(code, force, tangential, took, rough, solves, residual)
+        return Shared(code, force, tangential, took, rough, solves, residual, kept)
     overlap = np.empty(b)
     for i in range(b):
         part = answer[i, 0] / stiffness[i]
         overlap[i] = part if law.exponent == 2.0 else part ** (1.0 / (law.exponent - 1.0))
     if hangs_on_several(column, count, held, reach, displacement, overlap):
-        return Shared(codes.SEVERAL, force, tangential, took, rough, solves, residual)
+        return Shared(codes.SEVERAL, force, tangential, took, rough, solves, residual, kept)
     for i in range(b):
         c = chosen[i]
-        force[c] = answer[i, 0]
+        force[c], kept[c] = answer[i, 0], trial[i]
         if rough:
             for k in range(2):
                 tangential[c, k] = answer[i, 1 + k] * weight[c, k]
-    return Shared(codes.SOLVED, force, tangential, took, rough, solves, residual)
+    return Shared(codes.SOLVED, force, tangential, took, rough, solves, residual, kept)
+
+
+@njit(**INNER)
+def _remembered(memory, chosen, weight, rough):
+    """What some contacts remember (b, 3), in rows that balance; of no rows where they begin without
+    forces, and of no use without friction."""
+    if len(memory) == 0 or not rough:
+        return np.zeros((0, 3))
+    out = np.zeros((len(chosen), 3))
+    for i in range(len(chosen)):
+        c = chosen[i]
+        out[i, 0] = memory[c, 0]
+        for k in range(2):
+            if weight[c, k] > 0.0:
+                out[i, 1 + k] = memory[c, 1 + k] / weight[c, k]
+    return out
 
 
 @njit(**INNER)
@@ -252,19 +273,19 @@ def _in_rows(normal, tangential, powerless, weight, d):
 
 
 @njit(**INNER)
-def _solved(values, column, count, load, free, stiffness, mu, law):
-    """(code, force (b, d), displacement (n,), linear systems, residual), in units in which load,
-    stiffness and arms are of order one."""
+def _solved(values, column, count, load, free, stiffness, mu, memory, law):
+    """(code, force (b, d), displacement (n,), linear systems, residual, normal force to remember
+    (b,)), in units in which load, stiffness and arms are of order one."""
     b, d = values.shape[0], values.shape[1]
     n, p = len(load), law.exponent
-    nothing, forces = np.zeros(n), np.zeros((b, d))
+    nothing, forces, trial = np.zeros(n), np.zeros((b, d)), np.zeros(b)
     arm, moves = _arms(values, column, count, n)
     size = 0.0
     for j in range(n):
         if free[j]:
             size = max(size, abs(load[j]) / arm[j])
     if size == 0.0:
-        return codes.NOTHING_BEARS, forces, nothing, 0, 0.0
+        return codes.NOTHING_BEARS, forces, nothing, 0, 0.0, trial
     place, dofs = np.full(n, -1), 0
     for j in range(n):
         if not free[j]:
@@ -273,17 +294,23 @@ def _solved(values, column, count, load, free, stiffness, mu, law):
             place[j] = dofs
             dofs += 1
         elif abs(load[j]) > law.tolerance * size:
-            return codes.NOT_TOUCHED, forces, nothing, 0, 0.0
+            return codes.NOT_TOUCHED, forces, nothing, 0, 0.0, trial
     if dofs == 0:
-        return codes.NOTHING_BEARS, forces, nothing, 0, 0.0
-    top = stiffness.max()
-    network = _network(values, column, count, place, arm, dofs, load, size, law.tolerance)
+        return codes.NOTHING_BEARS, forces, nothing, 0, 0.0, trial
+    top, unit = stiffness.max(), size
+    for i in range(len(memory)):
+        unit = max(unit, abs(memory[i, 0]))
     normal = stiffness / top
-    length = (size / top) ** (1.0 / (p - 1.0))
+    none, kept, apart = np.zeros((b, d - 1)), np.zeros((b, d - 1)), np.zeros(b)
+    for i in range(len(memory)):  # of Hooke's law: p = 2
+        apart[i] = -memory[i, 0] / unit / normal[i]
+        for a in range(d - 1):
+            kept[i, a] = memory[i, 1 + a] / unit
+    network = _network(values, column, count, place, arm, dofs, load, unit, law.tolerance, apart)
+    length = (unit / top) ** (1.0 / (p - 1.0))
     friction = mu if d == 3 else np.zeros(b)
-    none = np.zeros((b, d - 1))
     contact_law = CompiledLaw(
-        normal, law.tangential_stiffness * (p - 1.0) * normal, friction, none, p,
+        normal, law.tangential_stiffness * (p - 1.0) * normal, friction, kept, p,
         np.zeros(b, np.bool_), none,
     )  # fmt: skip
     force_size = 0.0
@@ -292,16 +319,20 @@ def _solved(values, column, count, load, free, stiffness, mu, law):
     found = equilibrium(
         network, contact_law, 0.5 * law.tolerance, ITERATIONS, max(force_size, 1e-3)
     )
-    if not found.residual <= 0.5 * law.tolerance:
-        return codes.NO_EQUILIBRIUM, forces, nothing, found.solves, found.residual
+    residual = found.residual * unit / size
+    if not (found.residual <= 0.5 * law.tolerance and residual <= law.tolerance):
+        return codes.NO_EQUILIBRIUM, forces, nothing, found.solves, residual, trial
     if not found.stable:
-        return codes.UNSTABLE, forces, nothing, found.solves, found.residual
+        return codes.UNSTABLE, forces, nothing, found.solves, residual, trial
     if _light(network, found.force, n, place):
-        return codes.LIGHT, forces, nothing, found.solves, found.residual
+        return codes.LIGHT, forces, nothing, found.solves, residual, trial
+    for i in range(b):
+        overlap = -found.w[i, 0]
+        trial[i] = np.sign(overlap) * normal[i] * abs(overlap) ** (p - 1.0) * unit
     for j in range(n):
         if place[j] >= 0:
             nothing[j] = found.x[place[j]] / arm[j] * length
-    return codes.SOLVED, found.force * size, nothing, found.solves, found.residual
+    return codes.SOLVED, found.force * unit, nothing, found.solves, residual, trial
 
 
 @njit(**INNER)
@@ -326,7 +357,7 @@ def _arms(values, column, count, n):
 
 
 @njit(**INNER)
-def _network(given, column, count, place, arm, dofs, load, size, shift):
+def _network(given, column, count, place, arm, dofs, load, unit, shift, apart):
     b, d = given.shape[0], given.shape[1]
     widest = 1
     for i in range(b):
@@ -352,8 +383,8 @@ def _network(given, column, count, place, arm, dofs, load, size, shift):
     goal = np.empty(dofs)
     for j in range(len(place)):
         if place[j] >= 0:
-            goal[place[j]] = load[j] / arm[j] / size
-    return Network(values, columns, counts, goal, band, shift)
+            goal[place[j]] = load[j] / arm[j] / unit
+    return Network(values, columns, counts, goal, band, shift, apart)
 
 
 @njit(**INNER)

@@ -96,6 +96,7 @@ def _solved(e, chosen, one, model, numbers, law, out):
     given = Given(
         values, column, count, normal, rubs, friction, stiffness, gap, tolerance, load,
         numbers[0], held, mechanism, reach, accuracy, 1.0 if numbers[1] else 0.0,
+        np.zeros((0, 3)),
     )  # fmt: skip
     found = shared(given, Law(law[0], law[1], law[2], law[3], law[4]))
     out[4][e], out[5][e], out[6][e] = found.rough, found.solves, found.residual

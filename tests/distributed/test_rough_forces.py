@@ -8,10 +8,13 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.distributed import ContactNetwork, images_of, write_copies
+from rigidlimit.pose import forces_at_pose
 from rigidlimit.pose.pose_contacts import PoseContacts
 
+from ..rough.test_stability import lid
 from .networks import (
     ball_on_ball,
+    boxes,
     forces,
     needs_petsc,
     network_of,
@@ -157,3 +160,28 @@ def test_options_of_rough_contacts_alone(tmp_path):
     done = forces(2, tmp_path / "wall.h5", "--history", tmp_path / "forces-one-1.h5")
     assert done.returncode == 2 and done.stderr.count("rigidlimit:") == 1
     assert "with history_normal (1,); expected (84,), of the same network" in done.stderr
+
+
+def test_leaves_an_unstable_equilibrium(tmp_path):
+    """Cross-solver: the stable equilibrium to which the same disturbance leads in one process."""
+    network = ContactNetwork.of_scene(lid(0.6, 6 / 7).scene, stiffness=1e5)
+    network.write(tmp_path / "lid.h5")
+    wanted = one_process(network)
+    assert wanted.converged and wanted.several
+    agree(solved(2, tmp_path / "lid.h5"), wanted)
+
+
+def test_stress_is_that_of_the_pose(tmp_path):
+    """Cross-check: ``rigidlimit.stress`` of the same forces, over a volume of 2."""
+    scene = boxes(material=rl.Material(friction=0.5))
+    network = ContactNetwork.of_scene(scene, stiffness=1e5)
+    network.write(tmp_path / "wall.h5")
+    wanted = 2.0 * rl.stress(forces_at_pose(scene, stiffness=1e5), volume=2.0)
+    found = solved(2, tmp_path / "wall.h5")["virial"]
+    # forces are known to 1e-10 of the load
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-8 * np.abs(wanted).max())
+    smooth = ContactNetwork.of_scene(boxes(), stiffness=1e5)
+    smooth.write(tmp_path / "smooth.h5")
+    wanted = rl.stress(forces_at_pose(boxes(), stiffness=1e5), volume=1.0)
+    found = solved(3, tmp_path / "smooth.h5")["virial"]
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-8 * np.abs(wanted).max())

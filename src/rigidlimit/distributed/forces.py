@@ -14,7 +14,7 @@ from ..compatibility.rough_result import AT_BOUND
 from ..errors import InputError
 from ..status import Status
 from .forces_file import read_displacement, read_history, write_forces
-from .measures import coordination, distribution
+from .measures import coordination, distribution, virial
 from .network import HISTORY
 from .network_file import NetworkFile
 from .part import Part, read_part
@@ -147,6 +147,7 @@ def _answer(found, problem, file: NetworkFile, dofs, solver, began) -> Distribut
             "contacts": file.contacts,
             "dofs": dofs,
         },
+        virial=virial(part, found.force, ranks),
         rubbing=_rubbing(found, part, bears, by_slice, ranks) if file.rough else None,
     )
 
@@ -163,5 +164,6 @@ def _rubbing(found: RoughFound, part: Part, bears, by_slice, ranks: Ranks) -> Ru
         state=found.state,
         routes=found.routes,
         merged=found.merged,
+        several=found.several,
         sliding_contacts=int(ranks.sum(np.count_nonzero(sliding & part.mine))),
     )

@@ -4,6 +4,7 @@
 /displacement (n, w) [m]   of its bodies
 /history                   residuals of the solve
 /distribution (60,)        P(f), forces over their mean from 0 to 6 in equal bins
+/virial (3, 3) [N m]       V times the mean stress, pressure positive; where arms are known
 /tangential_force (m, d-1) [N], /sliding (m,) 0 or 1    of rough contacts
 /history_normal (m,) [N], /history_tangential (m, d-1) [N], /history_gap (m,) [m], which may be
                            absent: what rough contacts remember, to begin the next increment with
@@ -74,6 +75,8 @@ def _begun(path, answer, sizes, open_files: ExitStack, ranks: Ranks):
     for name, count in answer.counts.items():
         file.attrs[name] = count
     file["history"], file["distribution"] = answer.history, answer.distribution
+    if answer.virial is not None:
+        file["virial"] = answer.virial
     for name, shape in sizes.items():
         file.create_dataset(name, shape, float)
     return file

@@ -26,3 +26,24 @@ def distribution(force: np.ndarray, mean: float, ranks: Ranks) -> np.ndarray:
     numbers, _ = np.histogram(force / (mean or 1.0), BINS)
     whole = ranks.total(numbers)
     return whole / max(whole.sum(), 1.0) / (BINS[1] - BINS[0])
+
+
+def virial(part: Part, force: np.ndarray, ranks: Ranks) -> np.ndarray | None:
+    """-sum over the bodies that move and their contacts of x f^T, (3, 3) [N m], of forces (m, d): V
+    times the mean stress of ``rigidlimit.stress``. None where the file has no arms of contacts.
+
+    x: from the body's centre to the contact. A contact of two ranks is on both, so that sums over
+    own bodies are complete. Where a body that moves is held along an axis, forces along it are left
+    out.
+    """
+    if part.span is None:
+        return None
+    total = np.zeros((3, 3))
+    for side in range(2):
+        body = part.body[:, side]
+        here = np.flatnonzero((body >= 0) & (body < part.own))
+        # rows are over the arms, and zero where held: a contact pushes along its translations
+        arm = part.arm[body[here], :3]
+        push = np.einsum("mdk,md->mk", part.rows[here, side, :, :3], force[here]) * arm
+        total -= np.einsum("mi,mj->ij", part.span[here, side], push)
+    return ranks.total(total)

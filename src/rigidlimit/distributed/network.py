@@ -30,7 +30,9 @@ class ContactNetwork:
     [N/m^(p-1)]; exponent p; gap (m,) [m] or None. rows: entries of B for the first and for the
     second body, (m, 2, w) of smooth contacts, (m, 2, d, w) of rough ones, whose first row is the
     normal one. Of rough contacts friction (m,), tangential_stiffness (m,), tangential_law as of
-    ``compatible_forces``, and history: what they remember, None for the state without forces.
+    ``compatible_forces``, and history: what they remember, None for the state without forces. arm
+    (m, 2, 3) [m]: from the centres of the two bodies to the contact, for the stress; None: not
+    known.
     """
 
     position: np.ndarray
@@ -45,6 +47,7 @@ class ContactNetwork:
     tangential_stiffness: np.ndarray | None = None
     history: ContactHistory | None = None
     tangential_law: str = MINDLIN
+    arm: np.ndarray | None = None
 
     def __post_init__(self):
         rough = self.rows.ndim == 4
@@ -69,7 +72,7 @@ class ContactNetwork:
     @property
     def of_contacts(self) -> dict[str, np.ndarray]:
         """The arrays of contacts by their names in files, those that are given."""
-        names = ("body", "rows", "stiffness", "gap", "friction", "tangential_stiffness")
+        names = ("body", "rows", "stiffness", "gap", "friction", "tangential_stiffness", "arm")
         arrays = {name: getattr(self, name) for name in names}
         if self.history is not None:
             arrays |= {f"history_{name}": getattr(self.history, name) for name in HISTORY}
@@ -102,6 +105,7 @@ class ContactNetwork:
             stiffness=found.stiffness,
             exponent=float(exponent),
             gap=contacts.gap,
+            arm=_arms(contacts, found.state),
         )
 
     @classmethod
@@ -148,6 +152,7 @@ class ContactNetwork:
             stiffness=pose.stiffness,
             exponent=float(exponent),
             gap=contacts.gap,
+            arm=_arms(contacts, scene.state),
             **rough,
         )
 
@@ -168,6 +173,14 @@ def _bodies(bodies: "Bodies", state: "State", load: np.ndarray):
             raise InputError("the periodic cell of the pose may strain; expected one that is held")
         n -= 1
     return state.position[:n], load.reshape(-1, 6)[:n], free[:n]
+
+
+def _arms(contacts: "Contacts", state: "State") -> np.ndarray:
+    """(m, 2, 3) from both centres to the contact point, of the image that is touched."""
+    centres = state.position[contacts.body]
+    if contacts.branch is not None:
+        centres[:, 1] = centres[:, 0] + contacts.branch
+    return contacts.point[:, None, :] - centres
 
 
 def _blocks(B, d: int, contacts: "Contacts") -> np.ndarray:

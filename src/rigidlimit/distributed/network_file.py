@@ -11,6 +11,7 @@
     /contacts/friction (m,), /contacts/tangential_stiffness (m,) [N/m^(p-1)]    of rough contacts
     /contacts/history_normal (m,) [N], /contacts/history_tangential (m, d-1) [N],
     /contacts/history_gap (m,) [m]  what rough contacts remember, if they do
+    /contacts/arm (m, 2, 3) [m]     from the centres of the two bodies to the contact; may be absent
     attributes: schema, exponent p, tangential_law of rough contacts
 
 w is 3 where bodies do not turn (smooth balls), else 6: translations, then rotations.
@@ -142,6 +143,8 @@ class NetworkFile:
             if self.has_history:
                 expected["contacts/history_normal"] = (m,)
                 expected["contacts/history_tangential"] = (m, d - 1)
+        if "arm" in self.arrays:
+            expected["contacts/arm"] = (m, 2, 3)
         for name in ("gap", "history_gap"):
             if name in self.arrays:
                 expected[f"contacts/{name}"] = (m,)
@@ -176,6 +179,7 @@ class NetworkFile:
             tangential_stiffness=read("tangential_stiffness"),
             history=history,
             tangential_law=self.tangential_law,
+            arm=read("arm"),
         )
         self._check(part, bodies[0], contacts[0])
         return part

@@ -41,7 +41,7 @@ class Part:
     each column, as of ``column_arms``. loose: largest load over its arm on degrees of freedom that
     no contact moves. place (m,): number in the file. mine (m,) bool: whether this rank answers for
     it (once each). origin (o,): number of own bodies in the file. position (o, 3). rubbing: of
-    rough contacts.
+    rough contacts. span (m, 2, 3) [m]: from the centres of both bodies to the contact, or None.
     """
 
     first: int
@@ -59,6 +59,7 @@ class Part:
     place: np.ndarray
     mine: np.ndarray
     rubbing: Rubbing | None = None
+    span: np.ndarray | None = None
 
     @property
     def own(self) -> int:
@@ -110,6 +111,8 @@ def read_part(file: NetworkFile, ranks: Ranks) -> Part:
     slice_ = replace(slice_, rows=slice_.rows[:0])
     there = ranks.send(came_rows, place, m)
     part = _assembled(ranks, position, load, free, came[:, -1], there, file)
+    if slice_.arm is not None:
+        part = replace(part, span=ranks.fetch(slice_.arm, part.place))
     if file.rough:
         part = replace(part, rubbing=_rubbing(slice_, part.place, ranks))
     return part

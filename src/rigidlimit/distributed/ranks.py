@@ -108,6 +108,16 @@ class Ranks:
         everything.destroy()
         return found
 
+    def joined(self, values: np.ndarray) -> np.ndarray:
+        """The values (k,) of all ranks, one after the other, on every rank. They are to be few."""
+        mine = self.vector(len(values), 1, values)
+        scatter, everything = self.PETSc.Scatter.toAll(mine)
+        scatter.scatter(mine, everything)
+        found = everything.array.copy()
+        for one in (scatter, mine, everything):
+            one.destroy()
+        return found
+
     def total(self, values: np.ndarray) -> np.ndarray:
         """Sum over the ranks of arrays of one shape, on every rank. They are to be small."""
         values = np.asarray(values, float)

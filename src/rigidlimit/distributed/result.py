@@ -15,7 +15,7 @@ class RubbingForces:
 
     tangential_force (., d-1) [N]: on the second body, along the tangential rows. sliding (.,) bool:
     contacts at their bound mu f_n. history: what the next increment begins with. state, routes,
-    merged: as of ``RoughForces``. sliding_contacts: how many, of the whole.
+    merged, several: as of ``RoughForces``. sliding_contacts: how many, of the whole.
     """
 
     tangential_force: np.ndarray
@@ -24,6 +24,7 @@ class RubbingForces:
     state: str
     routes: tuple[str, ...]
     merged: int
+    several: bool
     sliding_contacts: int
 
 
@@ -37,8 +38,9 @@ class DistributedForces:
     of its Krylov method. setups: matrices made. counts: ranks, bodies, contacts, degrees of
     freedom. mean_force [N], bearing, coordination: mean of the normal forces of active contacts,
     how many these are, and twice as many over the bodies that they touch. distribution (60,): P(f)
-    from 0 to 6 of the mean force. seconds; memory: largest of a rank [bytes], at its peak. rubbing:
-    of rough contacts, else None.
+    from 0 to 6 of the mean force. seconds; memory: largest of a rank [bytes], at its peak.
+    virial (3, 3) [N m]: V times the mean stress of the bodies that move, as of
+    ``rigidlimit.stress``, None where the file has no arms. rubbing: of rough contacts, else None.
     """
 
     force: np.ndarray
@@ -61,6 +63,7 @@ class DistributedForces:
     seconds: float
     memory: float
     counts: dict = field(default_factory=dict)
+    virial: np.ndarray | None = None
     rubbing: RubbingForces | None = None
 
     @property
@@ -78,6 +81,8 @@ class DistributedForces:
         if self.rubbing is not None:
             sliding = counted(self.rubbing.sliding_contacts, "sliding contact")
             rough = f"{self.rubbing.state}, {sliding}; "
+            if self.rubbing.several and self.converged:
+                rough += "one of several equilibria, the first of which is unstable; "
         return (
             f"{self.solver} on {counted(self.counts['ranks'], 'rank')}: {self.status}, residual "
             f"{self.residual:.1e} (tolerance {self.tolerance:.1e}) after "

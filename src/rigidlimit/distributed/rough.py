@@ -6,6 +6,7 @@ its linear systems by PETSc, and its sums over all ranks.
 """
 
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 
@@ -18,11 +19,19 @@ from .stiffness import Openings, load_of
 
 
 class RankSums(Sums):
-    """Over the own bodies of all ranks, and over the contacts that each answers for, ``mine`` (m,)
-    bool."""
+    """Over the own bodies of all ranks, and over the contacts that each answers for."""
 
-    def __init__(self, ranks: Ranks, mine: np.ndarray):
-        self.ranks, self.mine = ranks, mine
+    def __init__(self, ranks: Ranks, part: Part):
+        self.ranks, self.part, self.mine = ranks, part, part.mine
+        self.moved = part.moved.ravel()
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """Place of each own degree of freedom that moves among those of all ranks, in the order of
+        the file: what is gathered is the same on any number of them."""
+        number = self.part.origin[:, None] * self.part.width + np.arange(self.part.width)
+        mine = number.ravel()[self.moved]
+        return np.searchsorted(np.sort(self.ranks.joined(mine)), mine)
 
     def norm(self, r: np.ndarray) -> float:
         return float(np.sqrt(self.ranks.sum(float(r @ r))))
@@ -44,6 +53,17 @@ class RankSums(Sums):
     def total(self, value: float) -> float:
         return self.ranks.sum(value)
 
+    def gathered(self, x: np.ndarray) -> np.ndarray:
+        places = self.ranks.joined(self._places).astype(np.int64)
+        whole = np.empty(len(places))
+        whole[places] = self.ranks.joined(x[self.moved])
+        return whole
+
+    def dealt(self, x: np.ndarray) -> np.ndarray:
+        part = np.zeros(len(self.moved))
+        part[self.moved] = x[self._places]
+        return part
+
 
 class PartBodies:
     """``equilibrium.mechanics.Bodies`` of a part, without inertia, for ``equilibrium.solve``.
@@ -58,7 +78,7 @@ class PartBodies:
         offset: np.ndarray | None, shift: float, unit: float,
     ):  # fmt: skip
         self.part, self.solver, self.load = part, solver, load
-        self.sums, self.openings = RankSums(ranks, part.mine), Openings(part, ranks)
+        self.sums, self.openings = RankSums(ranks, part), Openings(part, ranks)
         self.shape = (len(part.body), part.components)
         self.offset = 0.0 if offset is None else offset
         self.shift, self.unit, self.damping, self.history = shift, unit, 0.0, []

@@ -1,9 +1,8 @@
 """Step 2 with friction on all ranks, in increments: ``compatibility/rough.py`` and its scaling.
 
 Ways and states are those of one process: ``unloaded``, ``history``, and ``least energy`` where no
-equilibrium of the law was found. Not looked at here: whether an equilibrium is stable (one process
-does up to 5,000 contacts), the nearest load that is carried, and bodies whose weight is rounding
-beside the largest load.
+equilibrium of the law was found. Not looked at here: the nearest load that is carried, and bodies
+whose weight is rounding beside the largest load.
 """
 
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from ..equilibrium.law import ContactLaw
 from ..equilibrium.relaxation import Relaxation
 from ..equilibrium.result import Equilibrium
 from ..equilibrium.solve import Settings, solve
+from ..equilibrium.stability import growth, stable_beside
 from ..status import Status
 from .part import Part
 from .ranks import Ranks
@@ -35,7 +35,8 @@ carried."""
 class RoughFound:
     """In the units of the file. force (m, d) [N]; u (o, w): displacements times arms; kept:
     what the contacts remember; status; residual; history: residuals at each system, and the last
-    one; state, routes: as of ``RoughForces``; merged: increments taken as one with another."""
+    one; state, routes, several: as of ``RoughForces``; merged: increments taken as one with
+    another."""
 
     force: np.ndarray
     u: np.ndarray
@@ -46,6 +47,7 @@ class RoughFound:
     state: str
     routes: tuple[str, ...]
     merged: int = 0
+    several: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class RoughProblem:
         self, part: Part, ranks: Ranks, p: float, solver: Callable[[], Solver], tolerance: float
     ):
         self.part, self.ranks, self.p, self.tolerance = part, ranks, p, tolerance
-        self.sums = RankSums(ranks, part.mine)
+        self.sums = RankSums(ranks, part)
         self.stiffest = self.sums.largest(part.stiffness) or 1.0
         self.stiffness = (part.stiffness / self.stiffest, part.rubbing.stiffness / self.stiffest)
         self.size = max(self.sums.largest(part.load), part.loose)
@@ -152,16 +154,16 @@ class RoughProblem:
         bodies = PartBodies(
             part, self.ranks, self.solver, goal, offset=offset, shift=self.tolerance, **known
         )
-        found, routes = solve(
-            bodies,
-            law,
-            (increment.begun / length).ravel(),
-            tolerance=0.5 * self.tolerance,
-            force_size=max(self.sums.largest(goal), 1e-3),
-            settings=Settings(path=PATH, relaxation=Relaxation()),
-        )
+        sizes = dict(tolerance=0.5 * self.tolerance, force_size=max(self.sums.largest(goal), 1e-3))
+        settings = Settings(path=PATH, relaxation=Relaxation())
+        begun = (increment.begun / length).ravel()
+        found, routes = solve(bodies, law, begun, **sizes, settings=settings)
+        grows = growth(bodies, law, found.x) if found.converged else None
+        if grows is not None:
+            found = stable_beside(bodies, law, found, grows, **sizes)
+            routes = (*routes, "disturbance")
         state, status, residuals = UNLOADED if history is None else HISTORY, found.status, None
-        if not found.converged:
+        if not (found.converged or status is Status.UNSTABLE):
             residuals = bodies.history
             bodies = PartBodies(
                 part, self.ranks, self.solver, goal,
@@ -169,8 +171,10 @@ class RoughProblem:
             )  # fmt: skip
             found, law, more, status = self._least_energy(bodies, goal)
             state, routes = LEAST_ENERGY, (*routes, "least energy", *more)
-        return self._in_units(found, law, increment, unit, length, (status, state, routes), bodies,
-                              residuals)  # fmt: skip
+        answer = self._in_units(
+            found, law, increment, unit, length, (status, state, routes), bodies, residuals
+        )
+        return replace(answer, several=grows is not None)
 
     def _least_energy(self, bodies: PartBodies, goal: np.ndarray):
         """Forces of least energy, where no equilibrium of the law was found."""
@@ -207,7 +211,8 @@ class RoughProblem:
         carried = load_of(self.part.body, self.part.rows, force, self.part.own)
         off = np.where(self.part.moved, carried - increment.load, 0.0)
         residual = self.sums.largest(off) / (self.size or unit)
-        if status in (Status.CONVERGED, Status.NO_EQUILIBRIUM) and not residual <= self.tolerance:
+        solved = (Status.CONVERGED, Status.UNSTABLE, Status.NO_EQUILIBRIUM)
+        if status in solved and not residual <= self.tolerance:
             status = Status.STALLED
         return RoughFound(
             force=force,

@@ -70,22 +70,24 @@ class Growth:
 def growth(mechanics: Mechanics, law: ContactLaw, x: np.ndarray) -> Growth | None:
     """The motion that grows fastest from the equilibrium x; None where it is stable, and in
     networks of more than ``EXAMINED`` contacts."""
-    if mechanics.shape[0] > EXAMINED:
+    sums = mechanics.sums
+    if sums.total(len(sums.own(law.friction))) > EXAMINED:
         return None
     _, D = law.respond(mechanics.displacement(x))
-    if not _slides(D):
+    if not sums.any(_slides(D)):
         return None
     if isinstance(mechanics, Dense):
         values, vectors = np.linalg.eig(mechanics.matrix(D))
         worst, size = int(values.real.argmin()), float(np.abs(values).max())
         rate, vector = -float(values[worst].real), vectors[:, worst]
     else:
-        size = _stiffness(mechanics, D, x)
-        rate, vector = _by_cayley(mechanics, D, SHIFT * size, len(x))
+        n = len(sums.gathered(x))
+        size = _stiffness(mechanics, D, n)
+        rate, vector = _by_cayley(mechanics, D, SHIFT * size, n)
     if not rate > NOISE * size:
         return None
     motion = vector.real if np.abs(vector.real).max() > 0.0 else vector.imag
-    return Growth(rate, motion / motion[np.abs(motion).argmax()])
+    return Growth(rate, sums.dealt(motion / motion[np.abs(motion).argmax()]))
 
 
 def _slides(D: np.ndarray) -> bool:
@@ -93,24 +95,24 @@ def _slides(D: np.ndarray) -> bool:
     return bool(D[:, 1:, 0].any())
 
 
-def _stiffness(mechanics: Mechanics, D: np.ndarray, x: np.ndarray) -> float:
-    """Of a usual motion: |K v| of a random v of length 1."""
-    v = np.random.default_rng(0).normal(size=len(x))
-    v /= np.linalg.norm(v)
+def _stiffness(mechanics: Mechanics, D: np.ndarray, n: int) -> float:
+    """Of a usual motion: |K v| of a random v (n,) of length 1."""
+    v = np.random.default_rng(0).normal(size=n)
+    v = mechanics.sums.dealt(v / np.linalg.norm(v))
     none = np.zeros(mechanics.shape)
     force = -np.einsum("iab,ib->ia", D, mechanics.change(v))
-    Kv = mechanics.residual(v, force) - mechanics.residual(np.zeros(len(x)), none)
-    return float(np.linalg.norm(Kv))
+    Kv = mechanics.residual(v, force) - mechanics.residual(np.zeros(len(v)), none)
+    return float(mechanics.sums.norm(Kv))
 
 
 def _by_cayley(mechanics, D, a: float, n: int):
     """(rate, motion) of the eigenvalue of (K - a)/(K + a) of largest size: above 1 for those of K
     of negative real part alone."""
-    solve = mechanics.damped(a).factorize(D)
+    solve, sums = mechanics.damped(a).factorize(D), mechanics.sums
 
     def transformed(v: np.ndarray) -> np.ndarray:
-        v = np.ascontiguousarray(v, float).ravel()
-        return v - 2.0 * a * solve(-v, accuracy=1e-3 * ACCURACY)
+        v = sums.dealt(np.ascontiguousarray(v, float).ravel())
+        return sums.gathered(v - 2.0 * a * solve(-v, accuracy=1e-3 * ACCURACY))
 
     operator = spla.LinearOperator((n, n), matvec=transformed, dtype=float)
     start = np.random.default_rng(0).normal(size=n)
@@ -152,9 +154,10 @@ def stable_beside(
 
 def _left(mechanics, law, x, sign, grows: Growth, tolerance, force_size) -> Equilibrium:
     """Where a disturbance leads to from the equilibrium x."""
-    x = x + sign * DISTURBANCE * np.abs(x).max() * grows.motion
+    sums = mechanics.sums
+    x = x + sign * DISTURBANCE * sums.largest(x) * grows.motion
     missing = mechanics.size(mechanics.residual(x, law.force(mechanics.displacement(x))))
-    damping = FASTEST * grows.rate / max(law.normal.max(), law.tangential.max())
+    damping = FASTEST * grows.rate / max(sums.largest(law.normal), sums.largest(law.tangential))
     at = relax(
         mechanics,
         law,

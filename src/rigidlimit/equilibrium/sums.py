@@ -39,5 +39,13 @@ class Sums:
         """The mean over all contacts, by the total over own ones and how many these are."""
         return self.total(total) / self.total(count)
 
+    def gathered(self, x: np.ndarray) -> np.ndarray:
+        """x, over degrees of freedom, of all processes, in each of them: of small networks."""
+        return x
+
+    def dealt(self, x: np.ndarray) -> np.ndarray:
+        """The part of this process of x as it was gathered."""
+        return x
+
 
 WHOLE = Sums()

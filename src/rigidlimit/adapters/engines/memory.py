@@ -111,6 +111,19 @@ def checked_springs(springs: Any) -> ContactSprings | None:
     )
 
 
+NO_POINT = np.zeros((0, 3))
+NO_SPRINGS = False, np.zeros((0, 2), np.int64), NO_POINT, NO_POINT, np.zeros(0), NO_POINT
+
+
+def springs_as_arrays(springs: ContactSprings | None) -> tuple:
+    """Whether there are any, and their arrays, for compiled code."""
+    if springs is None:
+        return NO_SPRINGS
+    return (
+        True, springs.part, springs.point, springs.normal, springs.normal_force, springs.tangential
+    )  # fmt: skip
+
+
 def _parts(places):
     return np.asarray(places.named_parts.geom, np.int64).reshape(-1, 2)
 

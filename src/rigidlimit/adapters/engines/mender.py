@@ -17,11 +17,11 @@ from ...errors import InputError
 from .arguments import expect, joint_names
 from .geometry import OUTSIDE
 from .materials import ByContact, by_name
-from .memory import ContactSprings, checked_springs
+from .memory import ContactSprings, checked_springs, springs_as_arrays
 from .mended_batch import MendedBatch
 from .mujoco import from_mujoco, held_columns, library
-from .mujoco_model import codes as codes_of
 from .mujoco_model import structure
+from .mujoco_view import StateArrays, View
 from .prepared import codes
 from .prepared.forces import PreparedForces
 from .prepared.made import Made
@@ -42,9 +42,6 @@ more of a dozen free bodies. Beyond, sparse matrices are faster."""
 NOTHING = np.zeros(0)
 NO_TABLE = np.zeros((0, 0))
 NO_FRICTION = np.zeros((0, 5))
-
-NO_POINT = np.zeros((0, 3))
-NO_SPRINGS = False, np.zeros((0, 2), np.int64), NO_POINT, NO_POINT, NOTHING, NO_POINT
 
 KINDS = {"engine": ENGINE, "rest": AS_GIVEN, "given": TOTAL}
 
@@ -111,14 +108,15 @@ class Mender:
         self.made = structure(mujoco, model)
         self.held = held_columns(mujoco, model, held)
         joint_names(equalities, "equalities", "equality")
-        self._scratch()
+        self._states = StateArrays(mujoco, model)
+        self._views: WeakKeyDictionary = WeakKeyDictionary()
+        # reach, load and velocity of a state without contacts
+        self._at_rest = np.repeat([1.0, 0.0, 0.0], int(model.nv))
         self._tables(stiffness, friction)
         self._law = compiled_law(self.wanted.options)
         self._springs = stiffness is None and self.wanted.options.exponent == 2.0
         self.general = self._not_prepared()
-        code = codes_of(mujoco)
-        self._codes = code.pyramid, code.elliptic
-        self.cone, self._runge_kutta = code.cone, code.runge_kutta
+        self.cone = self._states.codes.cone
         self.system = self._systems()
 
     def __repr__(self) -> str:
@@ -202,7 +200,7 @@ class Mender:
             return self._without_contacts(data, view)
         if self._left(data, view) or (springs is not None and self.wanted.options.exponent != 2.0):
             return from_mujoco(self.model, data, **given)
-        memory = _of_springs(springs)
+        memory = springs_as_arrays(springs)
         answer = mend_mujoco(*self._arguments(data, view), memory)
         if answer[0] == codes.UNKNOWN_PAIR:
             for pairs in self._pairs.values():
@@ -243,38 +241,8 @@ class Mender:
 
     def _arguments(self, data, view) -> tuple:
         """What ``mend_mujoco`` takes of a state."""
-        model, mujoco, option = self.model, self.mujoco, self.model.opt
-        now, before = self._poses
-        if len(view.mocap_pos):
-            for pose in self._poses:
-                pose.mocap_pos[:], pose.mocap_quat[:] = view.mocap_pos, view.mocap_quat
-        dt = option.timestep
-        now.qpos[:] = view.qpos
-        before.qpos[:] = view.qpos
-        mujoco.mj_integratePos(model, before.qpos, view.qvel, -dt)
-        mujoco.mj_kinematics(model, self._now)
-        mujoco.mj_kinematics(model, self._before)
-        mujoco.mj_mulM(model, data, self._inertial, view.qacc)
-        c = data.contact
-        contact = (
-            c.pos, c.frame, c.geom, c.dim, c.friction, c.efc_address, c.mu, c.solref, c.solimp
-        )  # fmt: skip
-        efc = (
-            data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind, data.efc_force,
-            data.efc_pos, data.efc_margin, data.efc_aref, data.efc_b, data.efc_D, data.efc_type,
-            data.efc_KBIP,
-        )  # fmt: skip
-        state = (
-            view.qvel, view.qacc, view.qacc_smooth, view.qfrc_smooth, self._inertial, view.xipos
-        )  # fmt: skip
-        places = (
-            view.xpos, view.xquat, now.xpos, now.xquat, before.xpos, before.xquat, view.cvel
-        )  # fmt: skip
-        numbers = (
-            KINDS[self.wanted.load_from], dt, model.stat.extent, bool(mujoco.mj_isSparse(model)),
-            *self._codes, option.cone == self.cone, option.integrator == self._runge_kutta,
-            option.noslip_iterations > 0, self._springs,
-        )  # fmt: skip
+        contact, efc, state, places, flags = self._states.of(data, view)
+        numbers = KINDS[self.wanted.load_from], *flags, self._springs
         return self._constant, contact, efc, state, places, self._load(data), numbers, self._law
 
     def _load(self, data):
@@ -289,7 +257,7 @@ class Mender:
         expect("mend", data=(data, self.mujoco.MjData))
         if self.model.nv != len(data.qvel) or self.model.nbody != len(data.xpos):
             from_mujoco(self.model, data, **self.given)  # raises
-        view = self._views[data] = _View(data)
+        view = self._views[data] = View(data)
         return view
 
     # the model
@@ -353,35 +321,3 @@ class Mender:
             *tables,
             *own,
         )
-
-    def _scratch(self):
-        """What poses and products are made in."""
-        self._now, self._before = (self.mujoco.MjData(self.model) for _ in range(2))
-        self._poses = _View(self._now), _View(self._before)
-        n = int(self.model.nv)
-        self._inertial = np.zeros(n)
-        self._at_rest = np.repeat([1.0, 0.0, 0.0], n)  # reach, load, velocity without contacts
-        self._views: WeakKeyDictionary = WeakKeyDictionary()
-
-
-def _of_springs(springs) -> tuple:
-    """What ``mend_mujoco`` takes as ``springs``."""
-    if springs is None:
-        return NO_SPRINGS
-    return (
-        True, springs.part, springs.point, springs.normal, springs.normal_force, springs.tangential
-    )  # fmt: skip
-
-
-class _View:
-    """Arrays of an MjData that stay where they are."""
-
-    def __init__(self, data):
-        for name in (
-            "qpos", "qvel", "qacc", "qacc_smooth", "qfrc_smooth", "xpos", "xquat", "xipos",
-            "cvel", "mocap_pos", "mocap_quat",
-        ):  # fmt: skip
-            setattr(self, name, getattr(data, name))
-        self.active = data.eq_active
-        asleep = getattr(data, "tree_asleep", None)
-        self.asleep = asleep if asleep is not None and len(asleep) else None

@@ -23,6 +23,10 @@ FACTOR_BYTES = 180.0
 """Bytes that MUMPS has used (INFOG 22), all ranks together, over n^(4/3), n degrees of freedom: 168
 to 180 in crystals of 14,440 and 50,460 contacts."""
 
+LU = 2.2
+"""Bytes of LU over those of Cholesky: 341 and 396 over n^(4/3) in rough pyramids of 3,036 and 6,090
+degrees of freedom."""
+
 LACKS_MEMORY = (-8, -9, -11, -13, -19)
 """Of MUMPS' INFOG(1): what it had set aside was too small, or the system gave it nothing."""
 
@@ -35,9 +39,8 @@ RESTART = 60
 
 
 def factor_bytes(dofs: int, *, symmetric: bool = True) -> float:
-    """Memory that MUMPS takes, all ranks together, as measured in packings in space; LU keeps
-    twice as much as Cholesky."""
-    return (1.0 if symmetric else 2.0) * FACTOR_BYTES * dofs ** (4 / 3)
+    """Memory that MUMPS takes, all ranks together, as measured in packings in space."""
+    return (1.0 if symmetric else LU) * FACTOR_BYTES * dofs ** (4 / 3)
 
 
 def chosen(name: str, dofs: int, ranks: Ranks, *, symmetric: bool = True) -> tuple[str, str]:

@@ -171,8 +171,9 @@ def test_what_has_no_gradient_says_so():
     mujoco = pytest.importorskip("mujoco", reason="needs the extra rigidlimit[mujoco]")
     model, data = SCENES["quadruped"]().made()
     mended = from_mujoco(model, data, springs=from_mujoco(model, data).springs)
-    with pytest.raises(InputError, match="springs= of an earlier state"):
-        mended.gradients()
+    for derivatives in (mended.gradients, mended.sensitivity):
+        with pytest.raises(InputError, match="springs= of an earlier state"):
+            derivatives()
     data.qfrc_applied[2] = 1e3
     mujoco.mj_forward(model, data)
     lifted = from_mujoco(model, data, load="rest")

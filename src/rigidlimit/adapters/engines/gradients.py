@@ -82,11 +82,8 @@ def gradients_of(mended: "MendedForces") -> ForceGradients:
     of stiff elastic bodies."""
     if not mended.converged:
         raise InputError(f"there are no forces to differentiate: {mended.answer.message}")
-    if mended.contacts.springs is not None or mended.adhesion.any():
-        what = "adhesion" if mended.contacts.springs is None else "springs= of an earlier state"
-        raise InputError(
-            f"gradients are of contacts loaded from nothing; found {what}, which they do not have"
-        )
+    if mended.adhesion.any():
+        raise InputError("gradients are of contacts that only press; found adhesion")
     found, rows = mended.sensitivity(), mended.row
     force = mended.pressing[:, None]
     weight = 1.0

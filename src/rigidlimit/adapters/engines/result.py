@@ -225,7 +225,14 @@ class MendedForces(SolvedProblem):
 
     def sensitivity(self, **options: Any) -> "Sensitivity | RoughSensitivity":
         """Derivatives of the forces of the contacts that took part with respect to stiffness,
-        friction and load; see ``rigidlimit.sensitivity``. Its indices are those of ``row``."""
+        friction and load; see ``rigidlimit.sensitivity``. Its indices are those of ``row``.
+
+        Raises InputError for forces that go on from ``springs`` of an earlier state."""
+        if self.joint and self.contacts.springs is not None:
+            raise InputError(
+                "derivatives are of contacts loaded from nothing; found springs= of an earlier "
+                "state, from which these forces go on"
+            )
         law = dict(stiffness=self.stiffness, exponent=self.options.exponent)
         if self.joint:
             ratio = self.options.tangential_stiffness * (law["exponent"] - 1.0)

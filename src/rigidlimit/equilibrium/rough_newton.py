@@ -51,9 +51,11 @@ def newton(
     *,
     tolerance: float,
     iterations: int,
+    rounding: float = 0.0,
     settings: Settings = SETTINGS,
 ) -> Equilibrium:
-    """Equilibrium r(x, f(w(x))) = 0 from the start x, until mechanics.size(r) <= tolerance."""
+    """Equilibrium r(x, f(w(x))) = 0 from the start x, until mechanics.size(r) <= tolerance, or
+    until a step reduces the norm of r by less than half below ``rounding``."""
     size, norm = mechanics.size, mechanics.sums.norm
 
     def look(x: np.ndarray):
@@ -86,6 +88,8 @@ def newton(
         norms.append(new)
         w, force, D, r = trial
         accuracy = max(accuracy, 0.1 * tolerance / max(size(r), tolerance))
+        if new > 0.5 * norms[-2] and size(r) <= rounding:
+            break
     residual = float(size(r))
     status = Status.CONVERGED if residual <= tolerance else status
     return Equilibrium(x, force, w, status, residual, solves)

@@ -88,12 +88,13 @@ class Springs:
 class Increment:
     """The data of one increment: m contacts of d rows that can be moved, n free velocities.
 
-    step: what was given. moved (m,): indices of the contacts among those given. dofs (n,): of the
+    step: what was given. moved (m,): indices of the contacts among those given, in the order in
+    which sweeps go over them, as all that follows. dofs (n,): of the
     degrees of freedom. rows (m d, n): B. mass, inverse (n, n): M and M^-1. root (n, n): L with L
     L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
     held bodies give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact
     without contact forces, the unit of residuals. history: what the contacts remember. gap (m,)
-    [m]. slop (m,) [m]. order (m,): in which sweeps go over the contacts.
+    [m]. slop (m,) [m].
     """
 
     step: Given
@@ -111,7 +112,6 @@ class Increment:
     scale: float
     gap: np.ndarray
     slop: np.ndarray
-    order: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -125,9 +125,8 @@ class Increment:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """What sweeps go over: B L, contact by contact, in their order."""
-        rows = sp.csr_array(self.rows @ self.root)
-        return packed(rows, self.shape[1], self.order)
+        """What sweeps go over: B L, contact by contact."""
+        return packed(sp.csr_array(self.rows @ self.root), self.shape[1])
 
     @cached_property
     def y_free(self) -> np.ndarray:
@@ -279,9 +278,8 @@ def prepare(
     trace = (
         np.asarray((dt * (inner @ inverse)).multiply(inner).sum(axis=1)).reshape(m, d).sum(axis=1)
     )
-    moved = np.flatnonzero(trace > 0.0)
-    chosen = (d * moved[:, None] + np.arange(d)).ravel()
-    inner = submatrix(inner, rows=chosen)
+    moved = order[trace[order] > 0.0]
+    inner = inner[(d * moved[:, None] + np.arange(d)).ravel()]
     if history is None:
         history = ContactHistory(np.zeros(m), np.zeros((m, d - 1)))
     history = ContactHistory(history.normal[moved], history.tangential[moved])
@@ -291,9 +289,6 @@ def prepare(
     begun = float((np.maximum(history.normal, 0.0) / rho).max(initial=0.0))
     scale = max(float(np.abs(u).max(initial=0.0)), PRESTRESSED * begun)
     root = inverse_root(sp.csr_array(mass / dt))
-    place = np.full(m, -1)
-    place[moved] = np.arange(len(moved))
-    order = place[order]
     return Increment(
         step,
         ContactSprings(
@@ -316,5 +311,4 @@ def prepare(
         scale or 1.0,
         step.gap[moved],
         slop[moved],
-        order[order >= 0],
     )

@@ -71,7 +71,7 @@ class Search(NamedTuple):
     """
 
     rise: float = 10.0
-    near: float = 1e-3
+    near: float = 3e-5
     attempt: int = 8
     easy: int = 3
     loaded: float = 4.0

@@ -4,9 +4,9 @@ In this order, each where the one before fails:
 
 1. the stiff limit from the forces that contacts remember, where the step before ended there, or
    secant iterations and Newton's method from rest, where contacts remember nothing;
-2. Newton's method at the stiffness s of moving bodies, where it solved the step before, and always
-   in small networks;
-3. Gauss-Seidel sweeps at that s, and Newton's method from where they come near.
+2. Newton's method at the stiffness s of moving bodies, in small networks;
+3. Gauss-Seidel sweeps at that s from the forces that contacts remember, and Newton's method from
+   where they come near, which near rest is where they begin.
 
 What Newton's method solved within few systems is continued to the stiff limit (``limit.py``).
 """
@@ -117,10 +117,10 @@ class _Search:
             found = self._split(s, before, force)
         elif self.begins and not increment.small:
             found = self._from_rest()
-        if found is None and (s > 0.0 or increment.small):
+        if found is None and increment.small:
             found = self._newton_at(self.moving, (increment.velocity(force), before))
         if found is None:
-            found = self._by_sweeps()
+            found = self._by_sweeps(before)
         if found.residual is not None:
             found = self._stiffened(found)
         return self._solution(found)
@@ -185,7 +185,7 @@ class _Search:
                 if not found.converged:  # then x is no more than where the search ended
                     found = replace(found, residual=np.inf)
             else:
-                limits = dict(tolerance=tolerance, iterations=iterations)
+                limits = dict(tolerance=tolerance, iterations=iterations, rounding=slack)
                 found = newton(mechanics, law, x, **limits, settings=SEARCH.newton)
         except np.linalg.LinAlgError:
             self.budget.systems += 1
@@ -201,39 +201,39 @@ class _Search:
             springs, force, velocity, found.displacement, found.residual, found.x, mechanics
         )
 
-    def _by_sweeps(self) -> _Found:
+    def _by_sweeps(self, before: np.ndarray) -> _Found:
         increment, settings, budget = self.increment, self.settings, self.budget
         springs, blocks = self._springs(self.moving), increment.blocks
         law, rho, offset = springs.law.compiled, increment.rho, springs.offset
         f, each = self.force.copy(), np.empty(len(self.force))
         y, near = pushed(blocks, increment.y_free, f), SEARCH.near
-        self.routes.append("sweeps")
         while True:
-            accelerate(blocks, law, offset, rho, f, y, SEARCH.chunk, SEARCH.momentum)
-            budget.sweeps += SEARCH.chunk
-            into_cones(law.friction, f)
-            y = pushed(blocks, increment.y_free, f)
             e = residuals(blocks, law, offset, rho, f, y, each) / increment.scale
-            ended = e <= settings.accuracy or budget.sweeps_spent
+            ended = budget.sweeps > 0 and (e <= settings.accuracy or budget.sweeps_spent)
             velocity = increment.velocity(f)
-            if e <= near or (ended and e <= SEARCH.near):
-                found = self._newton_at(springs.s, (velocity,))
+            if e <= near:
+                found = self._newton_at(springs.s, (velocity, before))
                 if found is not None:
                     return found
                 near = 0.1 * e
             if ended:
-                break
-        w = (increment.rows @ velocity).reshape(increment.shape) + offset
-        found = _Found(springs, f, velocity, w)
-        limit = self._to_the_limit(found) if e <= SEARCH.near else None
-        return found if limit is None else limit
+                w = (increment.rows @ velocity).reshape(increment.shape) + offset
+                return _Found(springs, f, velocity, w)
+            if budget.sweeps == 0:
+                self.routes.append("sweeps")
+            accelerate(blocks, law, offset, f, y, SEARCH.chunk, SEARCH.momentum)
+            budget.sweeps += SEARCH.chunk
+            into_cones(law.friction, f)
+            y = pushed(blocks, increment.y_free, f)
 
     def _stiffened(self, found: _Found) -> _Found:
         """At the stiffest springs, or as near to them as Newton's method comes with little work."""
+        tried = False
         while found.springs.s < self.settings.stiffest:
             if not (self.last <= SEARCH.easy or self._worth_more(found)):
                 break
-            limit = self._to_the_limit(found)
+            limit = None if tried else self._to_the_limit(found)
+            tried = True
             if limit is not None:
                 return limit
             stiffer = self._stiffer(found)

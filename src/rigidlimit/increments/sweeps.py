@@ -23,12 +23,11 @@ from ..equilibrium.law import CompiledLaw
 class Blocks(NamedTuple):
     """m contacts in the order in which sweeps go over them. (Compiled code reads tuples.)
 
-    contact (m,): their numbers. columns (m, c): of J, each once, padded with n. rows (m, 3, c):
-    entries of J there, zero where padded, and of the third direction in the plane. W (m, d, d): J_i
-    J_i^T. tangential (m,): largest eigenvalue of its tangential part.
+    columns (m, c): of J, each once, padded with n. rows (m, 3, c): entries of J there, zero where
+    padded, and of the third direction in the plane. W (m, d, d): J_i J_i^T. tangential (m,):
+    largest eigenvalue of its tangential part.
     """
 
-    contact: np.ndarray
     columns: np.ndarray
     rows: np.ndarray
     W: np.ndarray
@@ -37,22 +36,21 @@ class Blocks(NamedTuple):
 
 class Sweeps(NamedTuple):
     """most: momentum at most. every: each so many sweeps one goes over all contacts, the others
-    over those that bear. momentum: sweeps with momentum, or plain ones."""
+    over those that are active."""
 
     most: float = 0.98
     every: int = 10
 
 
-def packed(rows: sp.csr_array, d: int, order: np.ndarray) -> Blocks:
-    """Blocks of J (m d, n), contact by contact, in this order (m,)."""
+def packed(rows: sp.csr_array, d: int) -> Blocks:
+    """Blocks of J (m d, n), contact by contact."""
     m, n = rows.shape[0] // d, rows.shape[1]
     most = _most_columns(rows.indptr, rows.indices, d)
     columns = np.full((m, most), n, np.int32)
     entries = np.zeros((m, 3, most))
     W, tangential = np.zeros((m, d, d)), np.zeros(m)
-    order = np.ascontiguousarray(order, np.int64)
-    _pack(rows.indptr, rows.indices, rows.data, order, columns, entries, W, tangential)
-    return Blocks(order, columns, entries, W, tangential)
+    _pack(rows.indptr, rows.indices, rows.data, columns, entries, W, tangential)
+    return Blocks(columns, entries, W, tangential)
 
 
 @njit(cache=True, nogil=True)
@@ -79,16 +77,15 @@ def _most_columns(indptr, indices, d):
 
 
 @njit(cache=True, nogil=True)
-def _pack(indptr, indices, data, order, columns, entries, W, tangential):
+def _pack(indptr, indices, data, columns, entries, W, tangential):
     m, d = W.shape[:2]
     for k in range(m):
-        i = order[k]
-        room = np.empty(indptr[d * i + d] - indptr[d * i], np.int64)
-        count = _distinct(indptr, indices, d, i, room)
+        room = np.empty(indptr[d * k + d] - indptr[d * k], np.int64)
+        count = _distinct(indptr, indices, d, k, room)
         room = np.sort(room[:count])
         columns[k, :count] = room
         for a in range(d):
-            for e in range(indptr[d * i + a], indptr[d * i + a + 1]):
+            for e in range(indptr[d * k + a], indptr[d * k + a + 1]):
                 entries[k, a, np.searchsorted(room, indices[e])] += data[e]
         for a in range(d):
             for b in range(d):
@@ -133,43 +130,61 @@ def _softness(law, i, f):
     return (law.normal[i] / f) ** ((p - 2.0) / (p - 1.0)) / law.tangential[i]
 
 
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _sweep(which, blocks: Blocks, law: CompiledLaw, offset, f, y):
-    """One sweep over the contacts at the places ``which``; f (m, d) by number, y (n + 1,).
+@njit(cache=True, nogil=True)
+def _gives(blocks: Blocks, law: CompiledLaw):
+    """1/(W_nn + C_n), 1/(W_tt + C_t) and C_t (m, 3) of Hooke's springs, whose compliances are
+    constant."""
+    m = len(law.normal)
+    out = np.empty((m, 3))
+    for i in range(m):
+        out[i, 2] = 1.0 / law.tangential[i] if law.friction[i] > 0.0 else 0.0
+        out[i, 0] = 1.0 / (blocks.W[i, 0, 0] + 1.0 / law.normal[i])
+        out[i, 1] = 1.0 / (blocks.tangential[i] + out[i, 2])
+    return out
 
-    Numbers by name and loops over columns alone: with loops over directions inside it takes nearly
-    twice as long.
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _sweep(which, blocks: Blocks, law: CompiledLaw, gives, offset, f, y):
+    """One sweep over the contacts ``which``; f (m, d), y (n + 1,) in place.
+
+    Returns the sum over contacts of tr(W_ii) |change of f|^2. Numbers by name and loops over
+    columns alone: with loops over directions inside it takes nearly twice as long.
     """
-    contact, columns, rows, W, widest = blocks
+    columns, rows, W, widest = blocks
     k_n, mu, kept, p = law.normal, law.friction, law.kept, law.exponent
-    most, space = rows.shape[2], f.shape[1] == 3
-    near, u2, f2, t2, d2 = np.empty(most), 0.0, 0.0, 0.0, 0.0
-    for k in which:
-        i = contact[k]
+    most, space, hooke = rows.shape[2], f.shape[1] == 3, p == 2.0
+    near, u2, f2, t2, d2, change = np.empty(most), 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in which:
         u0, u1 = offset[i, 0], offset[i, 1]
         if space:
             u2 = offset[i, 2]
         for c in range(most):
-            near[c] = y[columns[k, c]]
+            near[c] = y[columns[i, c]]
         for c in range(most):
-            u0 += rows[k, 0, c] * near[c]
+            u0 += rows[i, 0, c] * near[c]
         for c in range(most):
-            u1 += rows[k, 1, c] * near[c]
+            u1 += rows[i, 1, c] * near[c]
         for c in range(most):
-            u2 += rows[k, 2, c] * near[c]
-        w, f0, f1 = W[k, 0, 0], f[i, 0], f[i, 1]
-        n = _pressed(p, k_n[i], w, u0 - w * f0)
+            u2 += rows[i, 2, c] * near[c]
+        w, f0, f1 = W[i, 0, 0], f[i, 0], f[i, 1]
+        a = u0 - w * f0
+        if hooke:
+            n = max(-a * gives[i, 0], 0.0)
+        else:
+            n = _pressed(p, k_n[i], w, a)
         if n == 0.0 and f0 == 0.0:
             continue
         d0, bound, t1, t2 = n - f0, mu[i] * n, 0.0, 0.0
         if space:
             f2 = f[i, 2]
         if bound > 0.0:
-            r = _softness(law, i, n)
-            give = 1.0 / (widest[k] + r)
-            t1 = f1 - give * (u1 + W[k, 1, 0] * d0 + r * (f1 - kept[i, 0]))
+            r, give = gives[i, 2], gives[i, 1]
+            if not hooke:
+                r = _softness(law, i, n)
+                give = 1.0 / (widest[i] + r)
+            t1 = f1 - give * (u1 + W[i, 1, 0] * d0 + r * (f1 - kept[i, 0]))
             if space:
-                t2 = f2 - give * (u2 + W[k, 2, 0] * d0 + r * (f2 - kept[i, 1]))
+                t2 = f2 - give * (u2 + W[i, 2, 0] * d0 + r * (f2 - kept[i, 1]))
             size = t1 * t1 + t2 * t2
             if size > bound * bound:
                 size = bound / np.sqrt(size)
@@ -177,12 +192,16 @@ def _sweep(which, blocks: Blocks, law: CompiledLaw, offset, f, y):
                 t2 *= size
         d1 = t1 - f1
         f[i, 0], f[i, 1] = n, t1
+        w += W[i, 1, 1]
         if space:
             d2 = t2 - f2
             f[i, 2] = t2
+            w += W[i, 2, 2]
+        change += w * (d0 * d0 + d1 * d1 + d2 * d2)
         for c in range(most):
-            push = rows[k, 0, c] * d0 + rows[k, 1, c] * d1 + rows[k, 2, c] * d2
-            y[columns[k, c]] = near[c] + push
+            push = rows[i, 0, c] * d0 + rows[i, 1, c] * d1 + rows[i, 2, c] * d2
+            y[columns[i, c]] = near[c] + push
+    return change
 
 
 @njit(cache=True, nogil=True)
@@ -206,11 +225,10 @@ def pushed(blocks: Blocks, y_free, f):
     (m, d), most = f.shape, blocks.rows.shape[2]
     y = np.zeros(len(y_free) + 1)
     y[:-1] = y_free
-    for k in range(m):
-        i = blocks.contact[k]
+    for i in range(m):
         for c in range(most):
             for a in range(d):
-                y[blocks.columns[k, c]] += blocks.rows[k, a, c] * f[i, a]
+                y[blocks.columns[i, c]] += blocks.rows[i, a, c] * f[i, a]
     return y
 
 
@@ -222,13 +240,12 @@ def residuals(blocks: Blocks, law: CompiledLaw, offset, rho, f, y, out):
     p = law.exponent
     g = np.empty(d)
     worst = 0.0
-    for k in range(m):
-        i = blocks.contact[k]
+    for i in range(m):
         for a in range(d):
             g[a] = offset[i, a]
         for c in range(most):
             for a in range(d):
-                g[a] += blocks.rows[k, a, c] * y[blocks.columns[k, c]]
+                g[a] += blocks.rows[i, a, c] * y[blocks.columns[i, c]]
         n = f[i, 0]
         soft = 1.0 / law.normal[i]
         if p != 2.0:
@@ -256,42 +273,33 @@ def residuals(blocks: Blocks, law: CompiledLaw, offset, rho, f, y, out):
 
 
 @njit(cache=True, nogil=True)
-def accelerate(blocks: Blocks, law: CompiledLaw, offset, rho, f, y, count, settings):
+def accelerate(blocks: Blocks, law: CompiledLaw, offset, f, y, count, settings):
     """``count`` sweeps with momentum, f (m, d) and y (n + 1,) in place.
 
     The momentum starts anew where a sweep changes the forces by more than the one before it.
+    Contacts without a force before and after a sweep over all are passed over until the next one.
     """
     m, d = f.shape
     every = np.arange(m)
-    bears = every
-    ahead, y_ahead, begin = f.copy(), y.copy(), f.copy()
+    active = every
+    ahead, y_ahead = f.copy(), y.copy()
     theta, last = 1.0, np.inf
+    gives = _gives(blocks, law)
     for k in range(count):
         whole = k % settings.every == 0
-        _sweep(every if whole else bears, blocks, law, offset, ahead, y_ahead)
+        change = _sweep(every if whole else active, blocks, law, gives, offset, ahead, y_ahead)
         if whole:
-            bearing = np.empty(m, np.int64)
-            some = 0
-            for at in range(m):
-                if ahead[blocks.contact[at], 0] > 0.0:
-                    bearing[some] = at
-                    some += 1
-            bears = bearing[:some]
-        change = 0.0
-        for i in range(m):
-            for a in range(d):
-                change += (ahead[i, a] - begin[i, a]) ** 2 / rho[i]
+            active = np.flatnonzero((ahead[:, 0] != 0.0) | (f[:, 0] != 0.0))
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * theta * theta))
         beta = min((theta - 1.0) / following, settings.most)
         if change > last:
             beta, following = 0.0, 1.0
         last, theta = change, following
-        for i in range(m):
+        for i in active:
             for a in range(d):
                 now = ahead[i, a]
                 ahead[i, a] = now + beta * (now - f[i, a])
                 f[i, a] = now
-                begin[i, a] = ahead[i, a]
         for j in range(len(y)):
             now = y_ahead[j]
             y_ahead[j] = now + beta * (now - y[j])

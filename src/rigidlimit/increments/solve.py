@@ -228,12 +228,10 @@ class _Search:
 
     def _stiffened(self, found: _Found) -> _Found:
         """At the stiffest springs, or as near to them as Newton's method comes with little work."""
-        tried = False
         while found.springs.s < self.settings.stiffest:
             if not (self.last <= SEARCH.easy or self._worth_more(found)):
                 break
-            limit = None if tried else self._to_the_limit(found)
-            tried = True
+            limit = self._to_the_limit(found)
             if limit is not None:
                 return limit
             stiffer = self._stiffer(found)

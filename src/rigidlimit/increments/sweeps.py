@@ -168,10 +168,7 @@ def _sweep(which, blocks: Blocks, law: CompiledLaw, gives, offset, f, y):
             u2 += rows[i, 2, c] * near[c]
         w, f0, f1 = W[i, 0, 0], f[i, 0], f[i, 1]
         a = u0 - w * f0
-        if hooke:
-            n = max(-a * gives[i, 0], 0.0)
-        else:
-            n = _pressed(p, k_n[i], w, a)
+        n = max(-a * gives[i, 0], 0.0) if hooke else _pressed(p, k_n[i], w, a)
         if n == 0.0 and f0 == 0.0:
             continue
         d0, bound, t1, t2 = n - f0, mu[i] * n, 0.0, 0.0

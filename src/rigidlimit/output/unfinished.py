@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._support.npz import read_arrays
 from .._support.words import counted
 from ..errors import OutputError
 from ..scenes.columns import StoredScene
@@ -67,8 +68,7 @@ def read_unfinished(path: Path) -> Unfinished | None:
         damaged.append(files.pop())
     else:
         try:
-            with np.load(saved) as arrays:
-                return Unfinished(head, check_checkpoint(dict(arrays)), files, [])
+            return Unfinished(head, check_checkpoint(read_arrays(saved)), files, [])
         except FileNotFoundError:  # the run has ended meanwhile
             return None
         except Exception as error:
@@ -95,10 +95,7 @@ def _read_unfinished_head(parts: Path) -> dict:
         and isinstance(head.get("settings"), dict)
     ):
         raise ValueError("run.json is no head of a run")
-    columns = {}
-    if head.get("columns"):
-        with np.load(parts / COLUMNS) as saved:
-            columns = dict(saved)
+    columns = read_arrays(parts / COLUMNS) if head.get("columns") else {}
     head["scene"] = StoredScene(head["scene"], columns)
     return head
 

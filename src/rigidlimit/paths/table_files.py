@@ -15,6 +15,7 @@ import numpy as np
 from .. import __version__
 from .._support.atomic import whole_file, write_text
 from .._support.new_hdf5 import new_hdf5
+from .._support.npz import read_arrays
 from ..errors import OutputError
 
 ENDINGS = (".csv", ".h5", ".hdf5")
@@ -57,8 +58,7 @@ def read_unfinished(path: Path, about: dict[str, str]) -> dict[str, np.ndarray]:
     if not place.exists():
         raise OutputError(f"{place}: there is no unfinished path; expected one, or no --resume")
     try:
-        with np.load(place, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = read_arrays(place)
         known = json.loads(str(arrays.pop("about")))
     except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
         raise OutputError(f"{place}: damaged: {error}; remove it and begin anew") from error

@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import __version__
 from .._support.atomic import whole_file
+from .._support.npz import read_arrays
 from .._support.stopwatch import Stopwatch
 from ..scenes import beam, pyramid
 from ..simulation import Simulation
@@ -89,9 +90,9 @@ class Case:
 def _kept(path: Path, make) -> dict[str, np.ndarray]:
     """Arrays of an earlier run of the same version and settings, or made now and kept."""
     if path.exists():
-        with np.load(path) as stored:
-            if str(stored["version"]) == __version__:
-                return dict(stored)
+        stored = read_arrays(path)
+        if str(stored["version"]) == __version__:
+            return stored
     arrays = make() | {"version": np.array(__version__)}
     with whole_file(path) as temporary, open(temporary, "wb") as stream:
         np.savez(stream, **arrays)

@@ -19,6 +19,7 @@ import numpy as np
 from .. import __version__
 from .._support.atomic import whole_file
 from .._support.new_hdf5 import new_hdf5
+from .._support.npz import read_arrays
 from ..errors import InputError, OutputError
 from ..output.endings import check_ending
 from ..output.lock import LOCK, Lock
@@ -60,8 +61,7 @@ class Parts:
         if digest in self._finished:
             return self._finished[digest]
         try:
-            with np.load(self.folder / f"{digest}.npz", allow_pickle=False) as file:
-                values = {name: file[name] for name in file.files}
+            values = read_arrays(self.folder / f"{digest}.npz")
         except (FileNotFoundError, ValueError, EOFError, zipfile.BadZipFile):
             return None  # not there, or damaged: it is computed again
         error = str(values.pop("error"))

@@ -28,6 +28,10 @@ ACCURACY = 1e-4
 
 CORRECTIONS = 10
 
+NEARER = 0.1
+"""Imbalance of bodies at rest over that of moving ones below which they are taken to be at rest:
+what a body rolls by has rounding that springs feel."""
+
 RESTS = 100.0
 """Times what springs give way by under forces that stop impacts: at the foot of a packing of some
 ten layers they give way by ten times that."""
@@ -53,9 +57,11 @@ def rounding(increment: Increment, s: float, velocity: np.ndarray) -> float:
     return ROUNDING * float((relative * terms).max(initial=0.0)) / increment.scale
 
 
-def rests(increment: Increment, velocity: np.ndarray, s: float) -> bool:
-    """Whether no body moves, nor rolls, by much more than springs at s give way by."""
-    return bool(_terms(increment, velocity).max(initial=0.0) <= RESTS * increment.scale / s)
+def rests(increment: Increment, velocity: np.ndarray, s: float, part: float = 1.0) -> bool:
+    """Whether no body moves, nor rolls, by much more than springs at s give way by, at this part of
+    the contacts."""
+    terms = _terms(increment, velocity).max(axis=1)
+    return bool(np.quantile(terms, part) <= RESTS * increment.scale / s) if len(terms) else True
 
 
 def beyond_rounding(
@@ -70,27 +76,28 @@ def beyond_rounding(
     """At these springs, from the velocity (n,) and forces (m, d) at softer ones.
 
     part: of what springs give way by there, with which they begin here; 0 where the velocity and
-    the forces are those of the step before, at these springs. v_r is zero where that is nearer to
-    balance: of bodies at rest, whose contacts slide and open by what springs give way by. None
+    the forces are those of the step before, at these springs. v_r is zero where that is much nearer
+    to balance: of bodies at rest, whose contacts slide and open by what springs give way by. None
     where no v_r closes all gaps, to rounding or to what changes forces by the tolerance.
     """
-    held = _held(springs.law.friction, force)
+    s = (part or 1.0) * springs.s
+    held = _held(increment, springs, velocity, force, s)
     terms = _terms(increment, velocity) + np.abs(springs.rigid)
     slight = max(ROUNDING * terms.max(initial=0.0), tolerance * increment.scale / springs.s)
-    splits = []
-    if np.abs(held * springs.rigid).max(initial=0.0) <= slight:
-        splits.append(increment.weight * velocity)
-    if not (splits and rests(increment, velocity, (part or 1.0) * springs.s)):
-        e = _what_springs_give(increment, springs.rigid, velocity, held, slight)
-        if e is not None:
-            splits.append(e)
-    found = [_about(increment, springs, velocity, held, e, part) for e in splits]
+    still = np.abs(held * springs.rigid).max(initial=0.0) <= slight
+    at_rest = _about(increment, springs, velocity, held, increment.weight * velocity, part)
+    if still and rests(increment, velocity, s):
+        return at_rest
+    e = _what_springs_give(increment, springs.rigid, velocity, held, slight)
+    if e is None:
+        return at_rest if still else None
+    moving = _about(increment, springs, velocity, held, e, part)
 
     def imbalance(split: Split) -> float:
         answer, _ = springs.law.respond(split.mechanics.displacement(split.start))
         return float(np.linalg.norm(split.mechanics.residual(split.start, answer)))
 
-    return min(found, key=imbalance, default=None)
+    return at_rest if still and imbalance(at_rest) < NEARER * imbalance(moving) else moving
 
 
 def _what_springs_give(
@@ -131,10 +138,16 @@ def _terms(increment: Increment, velocity: np.ndarray) -> np.ndarray:
     return (abs(increment.rows) @ np.abs(velocity)).reshape(increment.shape)
 
 
-def _held(friction: np.ndarray, force: np.ndarray) -> np.ndarray:
-    """(m, d) bool: normal rows of contacts that bear, tangential ones of those that stick."""
+def _held(
+    increment: Increment, springs: Springs, velocity: np.ndarray, force: np.ndarray, s: float
+) -> np.ndarray:
+    """(m, d) bool: normal rows of active contacts, and tangential ones of those that stick or slip
+    by what springs at s give way by."""
     held = np.zeros(force.shape, bool)
     held[:, 0] = force[:, 0] > 0.0
     tangential = np.linalg.norm(force[:, 1:], axis=1)
-    held[:, 1:] = (held[:, 0] & (tangential < STICKS * friction * force[:, 0]))[:, None]
+    sticks = tangential < STICKS * springs.law.friction * force[:, 0]
+    slip = increment.contact_velocity(velocity)[:, 1:]
+    slow = np.linalg.norm(slip, axis=1) <= RESTS * increment.scale / s
+    held[:, 1:] = (held[:, 0] & (sticks | slow))[:, None]
     return held

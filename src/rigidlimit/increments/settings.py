@@ -65,7 +65,8 @@ class Search(NamedTuple):
     rise: of s at a time, where one to the stiff limit fails. near: residual of sweeps from which
     Newton's method is tried: pours of 1,000 balls take 0.9 times as long as with 1e-4, since few
     attempts from above succeed. attempt: systems of one attempt. easy: systems up to which an
-    attempt shows that bodies are near rest, so that stiffer springs pay. loaded: forces, in parts
+    attempt shows that bodies are near rest, so that stiffer springs pay. calm: part of the contacts
+    that shows it where they rest: rattlers may go on rolling for ever. loaded: forces, in parts
     of their mean, under which contacts give way by ``overlap``. stands: s at which secant
     iterations look for an equilibrium of bodies at rest. chunk: sweeps between two looks at the
     residual. least: sweeps that are granted to any number of contacts.
@@ -75,6 +76,7 @@ class Search(NamedTuple):
     near: float = 3e-5
     attempt: int = 8
     easy: int = 3
+    calm: float = 0.8
     loaded: float = 4.0
     stands: float = 1e6
     chunk: int = 50

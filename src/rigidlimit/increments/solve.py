@@ -35,9 +35,9 @@ size."""
 BEYOND = 10.0
 """Forces of a jam over those that stop impacts within the step, at least."""
 
-SPLITS = 3
-"""Velocities are split again where Newton's method ends above the tolerance: what it added to a
-velocity of rigid bodies has rounding of its own."""
+SPLITS, SPLIT_AGAIN = 4, 1e-4
+"""Velocities are split again, so many times at most, where Newton's method ends between the
+tolerance and this residual: what it added to a velocity of rigid bodies has rounding of its own."""
 
 PRESSED = 1e-3
 """Part of the largest force of a jam that its contacts bear at least."""
@@ -255,9 +255,10 @@ class _Search:
 
     def _worth_more(self, found: _Found) -> bool:
         """Whether stiffer springs are tried where Newton's method had much to do: in small
-        networks, at the start of a scene, and at rest."""
+        networks, at the start of a scene, and where most contacts rest."""
         increment = self.increment
-        return increment.small or self.begins or rests(increment, found.velocity, found.springs.s)
+        s, calm = found.springs.s, SEARCH.calm
+        return increment.small or self.begins or rests(increment, found.velocity, s, calm)
 
     def _to_the_limit(self, found: _Found) -> _Found | None:
         s = self.settings.stiffest
@@ -291,7 +292,7 @@ class _Search:
                 return None
             if split is None:
                 return None
-            found = self._newton(springs, split.mechanics, split.start, self.settings.accuracy)
+            found = self._newton(springs, split.mechanics, split.start, SPLIT_AGAIN)
             if found is None or found.residual <= self.tolerance:
                 return found
             velocity = (split.rigid + found.x) / increment.weight

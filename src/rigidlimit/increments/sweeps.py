@@ -133,13 +133,14 @@ def _softness(law, i, f):
 @njit(cache=True, nogil=True)
 def _gives(blocks: Blocks, law: CompiledLaw):
     """1/(W_nn + C_n), 1/(W_tt + C_t) and C_t (m, 3) of Hooke's springs, whose compliances are
-    constant."""
+    constant; the latter two are zero without friction."""
     m = len(law.normal)
-    out = np.empty((m, 3))
+    out = np.zeros((m, 3))
     for i in range(m):
-        out[i, 2] = 1.0 / law.tangential[i] if law.friction[i] > 0.0 else 0.0
         out[i, 0] = 1.0 / (blocks.W[i, 0, 0] + 1.0 / law.normal[i])
-        out[i, 1] = 1.0 / (blocks.tangential[i] + out[i, 2])
+        if law.friction[i] > 0.0:
+            out[i, 2] = 1.0 / law.tangential[i]
+            out[i, 1] = 1.0 / (blocks.tangential[i] + out[i, 2])
     return out
 
 

@@ -1,4 +1,5 @@
-"""Silo, shear box, drum and hopper: what they state is true, by the DEM and by contact dynamics."""
+"""Silo, shear box, drum, hopper, chute and vibrated box: what they state is true, by the DEM and by
+contact dynamics."""
 
 import numpy as np
 import pytest
@@ -89,6 +90,49 @@ def test_a_hopper_runs_out_by_beverloos_law():
         flows.append(out[1] - out[0])
     least, most = (((7 - k) / (5 - k)) ** 1.5 for k in (1, 2))
     assert 0.8 * least < flows[1] / flows[0] < 1.2 * most
+
+
+def test_a_chute_rests_when_gentle_and_flows_when_steep():
+    """Analytic: at rest the base bears the bed's weight, along its normal and along the slope.
+    Known: beds of friction 0.5 flow on slopes of 30 degrees and more, and rest on gentle ones."""
+    for slope, flows in ((10, False), (35, True)):
+        scene = rl.scenes.chute(64, slope=slope)
+        simulation, free = rl.Simulation(scene), scene.bodies.free[:, 0]
+        solved(simulation, 300)
+        result = simulation.step()
+        along = result.state.velocity[:-1][free[:-1], 0].mean()  # the last body is the cell
+        assert (along > 0.1) == flows  # [m/s]; 0.3 to 0.7 where it flows
+        if flows:
+            continue
+        base = [on(scene, result, name) for name in scene.bodies.names if name.startswith("base")]
+        weight = scene.bodies.mass[:-1][free[:-1]].sum() * scene.gravity[:3]
+        # what moves still takes part of it
+        np.testing.assert_allclose(np.sum(base, axis=0), weight, atol=0.01 * np.abs(weight).max())
+
+
+def test_a_vibrated_box_follows_its_eccentric():
+    """Closed form: y = a sin(w t). Below a strength of 1 grains stay on the floor, and the
+    eccentric carries box and grains times g - a w^2 sin(w t); above they leave the floor in every
+    period."""
+    for strength in (0.5, 2.0):
+        scene = rl.scenes.vibrated_box(5, wide=6, strength=strength)
+        a, w = scene.reference["amplitude"], scene.reference["omega"]
+        mass, simulation = scene.bodies.mass[1:], rl.Simulation(scene)
+        solved(simulation, 500)
+        off, floor = [], []
+        for _ in range(125):  # a period
+            result = simulation.step()
+            phase, carried = w * result.state.time, -on(scene, result, "eccentric")[1]
+            # a step late, and 1e-3 radii of the slot
+            assert abs(result.state.position[1, 1] - a * np.sin(phase)) < a * w * 1e-3 + 5e-5
+            off.append(carried / mass.sum() / 9.81 - 1 + strength * np.sin(phase))
+            grains = result.contacts.body.min(axis=1) == 1
+            floor.append(result.force[grains].sum())
+        if strength < 1:
+            # a step late: a w^2 changes by the part w dt = 0.05 of itself
+            assert np.abs(off).max() < 0.05 and min(floor) > 0.0
+        else:
+            assert min(floor) == 0.0
 
 
 def test_too_many_grains_for_a_drum():

@@ -9,7 +9,7 @@ from .gallery import (
     l_block,
     newton_cradle,
 )
-from .granular import drum, hopper, shear_box, silo
+from .granular import chute, drum, hopper, shear_box, silo, vibrated_box
 from .load import load
 from .masonry import arch, buttressed_arch, dome, tower, wall_with_door
 from .names import GALLERY
@@ -39,6 +39,7 @@ __all__ = [
     "block_on_legs",
     "box_stack",
     "buttressed_arch",
+    "chute",
     "container",
     "disk_in_corner",
     "dome",
@@ -62,5 +63,6 @@ __all__ = [
     "shear_box",
     "silo",
     "tower",
+    "vibrated_box",
     "wall_with_door",
 ]

@@ -1,9 +1,10 @@
-"""Tests of granular matter with friction, in two dimensions: silo, direct shear box, rotating drum,
-hopper. Each function returns a fresh Scene and states what is known of it."""
+"""Tests of granular matter with friction: silo, direct shear box, rotating drum, hopper and
+vibrated box in two dimensions, chute in three. Each function returns a fresh Scene and states what
+is known of it."""
 
 import numpy as np
 
-from ..bodies import Compound, Disk, HalfSpace, Material, rectangle
+from ..bodies import Cell, Compound, Disk, HalfSpace, Material, Sphere, rectangle
 from ..errors import SceneError
 from .arguments import SLOPE, at_least, checked, not_negative, positive
 from .scene import Scene
@@ -229,6 +230,98 @@ def hopper(
     return scene
 
 
+@checked(
+    count=at_least(16), slope=SLOPE, friction=not_negative, seed=at_least(0),
+)  # fmt: skip
+def chute(count: int = 200, *, slope: float = 30, friction: float = 0.5, seed: int = 1) -> Scene:
+    """Spheres on an incline of ``slope`` [degrees] that is rough by a layer of fixed spheres.
+
+    The cell repeats along the slope, x, and across it, y; gravity is tilted. Known: the bed comes
+    to rest on gentle slopes and flows on steep ones; at a friction of 0.5 one of 200 spheres rests
+    at 15 degrees and flows at 30. At rest the base carries the bed's weight, along its normal and
+    along the slope.
+    """
+    grain, rng, angle = 2 * GRAIN, np.random.default_rng(seed), np.radians(slope)
+    across = max(4, round((count / 6) ** 0.5))
+    pitch = 1.05 * grain
+    side = across * pitch
+    scene = Scene(
+        name="chute",
+        dt=2e-3,
+        duration=0.5,
+        gravity=(9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle)),
+        cell=Cell((side, side, side), periodic=(True, True, False)),
+        description=f"{count} rough spheres on a rough incline",
+        reference={"slope": slope},
+    )
+    rough = Material(young=YOUNG, friction=friction, name="grains")
+    k = np.arange(across**2)
+    plane = (np.column_stack([k % across, k // across]) + 0.5) * pitch
+    base = np.column_stack([plane, rng.uniform(-0.25, 0.0, len(k)) * grain])
+    names = [f"base {i}" for i in k]
+    scene.add_many([Sphere(GRAIN)] * len(k), base, material=rough, fixed=True, names=names)
+    k, radius = np.arange(count), rng.uniform(0.7, 1.0, count) * GRAIN
+    places = np.column_stack([k % across, k // across % across, k // across**2 + 1.0])
+    places = (places + [0.5, 0.5, 0.0]) * pitch
+    places[:, :2] += rng.uniform(-1, 1, (count, 2)) * (pitch / 2 - radius)[:, None]
+    scene.add_many([Sphere(float(r)) for r in radius], places, material=rough)
+    return scene
+
+
+@checked(
+    count=at_least(1), wide=at_least(4), strength=positive, frequency=positive,
+    friction=not_negative, seed=at_least(0),
+)  # fmt: skip
+def vibrated_box(
+    count: int = 100,
+    *,
+    wide: float = 12,
+    strength: float = 0.9,
+    frequency: float = 8.0,
+    friction: float = 0.5,
+    seed: int = 1,
+) -> Scene:
+    """Disks in a box that a smooth eccentric, turning at a constant speed in a slot below it, moves
+    up and down: y = a sin(w t).
+
+    wide: of the box, in diameters of the largest grain. strength: a w^2 / g. frequency: w / 2 pi
+    [Hz]. Known: below a strength of 1 grains that lie still stay on the floor, and the eccentric
+    carries the mass of box and grains times g - a w^2 sin(w t); above they leave the floor where
+    sin(w t) = 1 / strength. In steps dt the box is late by up to a w dt.
+    """
+    omega, gravity, grain = 2 * np.pi * frequency, 9.81, 2 * GRAIN
+    amplitude = strength * gravity / omega**2
+    half, thick, cam = wide * GRAIN, grain, 4 * GRAIN + amplitude
+    scene = Scene(
+        name="vibrated-box",
+        dim=2,
+        gravity=(0.0, -gravity),
+        dt=1e-3,
+        duration=0.5,
+        description=f"{count} rough disks in a box that an eccentric moves up and down",
+        reference={"amplitude": amplitude, "omega": omega},
+    )
+    rough = Material(young=YOUNG, friction=friction, name="grains")
+    smooth = Material(young=YOUNG, friction=0.0, name="eccentric")
+    # the slot: the box's floor above the eccentric and a plate below it
+    top = 1.5 * count * grain**2 / half + 2 * grain
+    floor, wall = rectangle(2 * half + 2 * thick, thick), rectangle(thick, top)
+    parts = [(floor, (0.0, cam + thick / 2), 0.0), (floor, (0.0, -cam - thick / 2), 0.0)]
+    for sign in (-1, 1):
+        place = (sign * (half + thick / 2), cam + thick + top / 2)
+        parts.append((wall, place, 0.0))
+    scene.add(
+        Compound([(Disk(cam), (amplitude, 0.0))], centre=(0, 0)), position=(0, 0),
+        angular_velocity=omega, mass=1.0, material=smooth, fixed=True, name="eccentric",
+    )  # fmt: skip
+    scene.add(
+        Compound(parts, centre=(0, 0)), position=(0, 0), fixed=["x", "rz"],
+        velocity=(0.0, amplitude * omega), mass=5.0, material=rough, name="box",
+    )  # fmt: skip
+    _pile(scene, count, rough, seed, lambda y: half, cam + thick)
+    return scene
+
+
 def _pile(scene: Scene, count: int, rough: Material, seed: int, room, bottom: float) -> None:
     """Disks of unequal size in rows from the height ``bottom`` [m] up, the half width of each row
     by ``room(y)`` at either side of it."""
@@ -248,5 +341,12 @@ def _pile(scene: Scene, count: int, rough: Material, seed: int, room, bottom: fl
     scene.add_many([Disk(float(r)) for r in radius], places, material=rough)
 
 
-GRANULAR = {"silo": silo, "shear-box": shear_box, "drum": drum, "hopper": hopper}
+GRANULAR = {
+    "silo": silo,
+    "shear-box": shear_box,
+    "drum": drum,
+    "hopper": hopper,
+    "chute": chute,
+    "vibrated-box": vibrated_box,
+}
 """The tests of granular matter by name."""

@@ -10,12 +10,14 @@ some 20 ms, about as many contact updates as 200 sweeps."""
 
 
 class Budget:
-    """Of a step with m contacts. small: whether its linear systems are dense."""
+    """Of a step with m contacts. small: whether its linear systems are dense. full: whether linear
+    systems are granted as in ``settings``, or fewer."""
 
     def __init__(self, settings: IncrementSettings, m: int, d: int, *, small: bool):
         self.sweeps = self.systems = 0
         granted = SMALL if small else min(1.0, LARGE / max(m, 1))
         least = min(settings.systems, 2 * SEARCH.attempt)
+        self.full = granted >= 1
         self._systems = max(int(settings.systems * granted), least)
         self._sweeps = min(settings.sweeps, max(settings.updates / max(m, 1), SEARCH.least))
         self._end = time.perf_counter() + settings.seconds

@@ -66,8 +66,8 @@ class Search(NamedTuple):
     Newton's method is tried: pours of 1,000 balls take 0.9 times as long as with 1e-4, since few
     attempts from above succeed. attempt: systems of one attempt. easy: systems up to which an
     attempt shows that bodies are near rest, so that stiffer springs pay. calm: part of the contacts
-    that shows it where they rest: rattlers may go on rolling for ever. loaded: forces, in parts
-    of their mean, under which contacts give way by ``overlap``. stands: s at which secant
+    that shows it where they rest and systems are cheap: rattlers may roll for ever. loaded: forces,
+    in parts of their mean, under which contacts give way by ``overlap``. stands: s at which secant
     iterations look for an equilibrium of bodies at rest. chunk: sweeps between two looks at the
     residual. least: sweeps that are granted to any number of contacts.
     """

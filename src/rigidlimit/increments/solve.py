@@ -255,9 +255,10 @@ class _Search:
 
     def _worth_more(self, found: _Found) -> bool:
         """Whether stiffer springs are tried where Newton's method had much to do: in small
-        networks, at the start of a scene, and where most contacts rest."""
+        networks, at the start of a scene, and at rest: where most contacts rest if systems are
+        cheap, else where all do."""
         increment = self.increment
-        s, calm = found.springs.s, SEARCH.calm
+        s, calm = found.springs.s, SEARCH.calm if self.budget.full else 1.0
         return increment.small or self.begins or rests(increment, found.velocity, s, calm)
 
     def _to_the_limit(self, found: _Found) -> _Found | None:

@@ -116,8 +116,9 @@ BENCHMARKS = {
     "3": ([EVEN, ODD, EVEN, *[BESIDE, BETWEEN] * 2, BESIDE, EVEN, ODD, EVEN], 0.40369),
     "4": ([OFFSET, WHOLE, OFFSET, *WINDOWS * 2, WINDOWS[0], OFFSET, WHOLE, OFFSET], 0.33195),
 }
-"""Courses from the ground on, in bricks of 0.4 m by 0.175 m, openings negative: the walls of Ferris
-and Tin-Loi (2001), mu = 0.65, and their factors by the associated law."""
+"""Courses from the ground on, in bricks of 0.4 m by 0.175 m, openings negative: walls after Ferris
+and Tin-Loi (2001), mu = 0.65, and the factors by the associated law usually quoted for them. The
+paper was not at hand."""
 
 
 def benchmark_wall(courses):
@@ -137,17 +138,18 @@ def benchmark_wall(courses):
 
 @pytest.mark.parametrize("wall", [*BENCHMARKS, "door"])
 def test_collapse_that_slides_without_opening(wall):
-    """Peer: factors by the associated law as published, to their five digits. Property: the lower
-    estimate is a limit state of Coulomb's law. Forces balance the load within their cones; its
-    mechanism is driven, opens nowhere that presses, and slides against friction at its bound."""
+    """Literature: factors by the associated law as quoted, to their five digits. Property: the
+    lower estimate is a limit state of Coulomb's law. Forces balance the load within their cones;
+    its mechanism is driven, opens nowhere that presses, and slides against friction at its
+    bound."""
     if wall == "door":
         s = rl.statics("wall-with-door")
     else:
-        courses, published = BENCHMARKS[wall]
+        courses, quoted = BENCHMARKS[wall]
         s = benchmark_wall(courses)
     upper, low = s.load_factor(), s.sliding_load_factor()
     if wall != "door":
-        assert upper.factor == pytest.approx(published, abs=5e-6)
+        assert upper.factor == pytest.approx(quoted, abs=5e-6)
     assert low.converged and low.upper == pytest.approx(upper.factor, rel=1e-9)
     assert 0.75 * upper.factor < low.factor < 0.9995 * upper.factor  # what the walls give
     f, w, size = low.force, low.displacement, np.abs(low.force).max()

@@ -210,8 +210,8 @@ def packing(count: int = 200, *, seed: int = 1) -> Scene:
 def rough_packing(count: int = 50, *, friction: float = 0.5, seed: int = 1) -> Scene:
     """The packing of the gallery with friction: spheres of unequal size settling in an open box.
 
-    Known: floor and walls together carry the total weight once at rest. `rigidlimit run` takes a
-    quarter of a minute for 50 spheres, some minutes for 100; more settle in seconds by `settle`.
+    Known: floor and walls together carry the total weight once at rest. By contact dynamics 300
+    spheres come to rest within some 150 steps, in 20 s.
     """
     scene = Scene(
         name="rough-packing",

@@ -268,7 +268,7 @@ class BlockAssembly(Brief):
         if not found:
             raise InputError(
                 f"{self.name}: no faces of blocks touch; expected some within {closed:g} of the "
-                "blocks' size (closed= takes in wider gaps)"
+                "blocks' size (a larger closed=, --closed on the command line, takes in wider gaps)"
             )
         found.sort(key=lambda patch: patch[:2])
         count = [len(points) for _, _, points, _ in found]

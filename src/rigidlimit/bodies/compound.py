@@ -12,6 +12,7 @@ moved to the centre of mass; the inertia need not be diagonal in them.
 """
 
 from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -50,11 +51,12 @@ class Compound(Shape):
     array([0.7, 1.7])
     """
 
-    parts: tuple
+    # what users give, and arrays from then on
+    parts: Any
     _: KW_ONLY
-    densities: tuple | None = None
-    centre: np.ndarray | None = None
-    inertia_per_mass: np.ndarray | None = None
+    densities: Any = None
+    centre: Any = None
+    inertia_per_mass: Any = None
     dim: int = field(init=False)
     measure: float = field(init=False)
     bounding_radius: float = field(init=False)

@@ -1,6 +1,7 @@
 """Step 2 of the method, compatible forces: checks, scaling, solver, verdict (eqs 36-37)."""
 
 from dataclasses import replace
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,10 +14,44 @@ from ..errors import InputError
 from ..status import Status
 from .problem import WARNED, CompatibleForces, checked_law, force_bound, pressing
 from .rough import rough_forces
-from .rough_result import ContactHistory
+from .rough_result import ContactHistory, RoughForces
 from .scaled import GAP, Data, Options, Scaled, Solved
 
 METHODS = ("newton", "augmented_lagrangian")
+
+
+class _Optional(TypedDict, total=False):
+    """Keywords of ``compatible_forces`` with any law, for type checkers."""
+
+    stiffness: ArrayLike
+    exponent: float
+    fixed: ArrayLike | None
+    gap_error: ArrayLike | None
+    method: str
+    tolerance: float
+    max_iterations: int | None
+    warm_start: Any
+    admissible: ArrayLike | None
+    blocks: ArrayLike | None
+    unresolved: float
+    tangential_stiffness: ArrayLike
+    friction: ArrayLike
+    history: Any
+    sliding_direction: ArrayLike | None
+    increments: int
+    tangential_law: str
+
+
+@overload
+def compatible_forces(
+    B: MatrixLike, load: ArrayLike, *, tangential: None = None, **options: Unpack[_Optional]
+) -> CompatibleForces: ...
+
+
+@overload
+def compatible_forces(
+    B: MatrixLike, load: ArrayLike, *, tangential: MatrixLike, **options: Unpack[_Optional]
+) -> RoughForces: ...
 
 
 def compatible_forces(

@@ -48,8 +48,8 @@ class RoughForces(CompatibleForces):
     largest; nan for the others, which have no energy to be compared with.
     """
 
-    tangential_force: np.ndarray | None = None
-    sliding: np.ndarray | None = None
+    tangential_force: np.ndarray = None  # type: ignore[assignment]  # given always
+    sliding: np.ndarray = None  # type: ignore[assignment]
     state: str = UNLOADED
     history: ContactHistory | None = None
     merged: int = 0

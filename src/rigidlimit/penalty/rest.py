@@ -112,7 +112,7 @@ class Rest:
 
 
 def settle(
-    scene: Scene | str | Path,
+    scene: Scene | Simulation | str | Path,
     *,
     by: str = STATE,
     max_steps: int = 5000,

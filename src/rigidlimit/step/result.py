@@ -97,7 +97,7 @@ class StepResult(Displayed):
     classic: ContactDynamicsResult
     compatible: CompatibleForces | None
     dt: float
-    bodies: Bodies | None = None
+    bodies: Bodies = None  # type: ignore[assignment]  # None in tests of parts alone
     several_bodies: str = ""
     settled: bool = False
     open: np.ndarray | None = None

@@ -51,7 +51,7 @@ class Block:
 
     name: str
     points: np.ndarray
-    faces: tuple[np.ndarray, ...]
+    faces: Sequence[Sequence[int] | np.ndarray]
     support: bool = False
 
     def __post_init__(self):
@@ -157,7 +157,7 @@ class BlockAssembly(Brief):
     """Blocks in the pose in which they are to stand, z upward; patches that are given, or none."""
 
     name: str
-    blocks: tuple[Block, ...] = field(repr=False)
+    blocks: Sequence[Block] = field(repr=False)
     patches: tuple[Patch, ...] = field(default=(), repr=False)
 
     @property

@@ -6,7 +6,7 @@ series, k_1 k_2 / (k_1 + k_2), with one that is not named rigid; friction is the
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .geometry import Places
 
 
-ByContact = ArrayLike | Mapping[str | tuple[str, str], float] | Callable[[str, str], float]
+ByContact = ArrayLike | Mapping[Any, float] | Callable[[str, str], float]
 """Values of contacts: a number, one a contact, or by names of parts."""
 
 

@@ -1,0 +1,31 @@
+"""Names of ``rigidlimit.output.measures``, imported when first used, for type checkers."""
+
+from .chains import ForceChains as ForceChains
+from .chains import force_chains as force_chains
+from .chains import force_graph as force_graph
+from .contacts import Coordination as Coordination
+from .contacts import coordination as coordination
+from .contacts import mobilised as mobilised
+from .contacts import neighbours as neighbours
+from .contacts import sliding_fraction as sliding_fraction
+from .directions import Rose as Rose
+from .directions import rose as rose
+from .fields import density_field as density_field
+from .fields import stress_field as stress_field
+from .statistics import ForceDistribution as ForceDistribution
+from .statistics import force_correlation as force_correlation
+from .statistics import force_distribution as force_distribution
+from .statistics import mueth_distribution as mueth_distribution
+from .statistics import participation as participation
+from .structure import local_packing_fraction as local_packing_fraction
+from .structure import packing_fraction as packing_fraction
+from .structure import pair_correlation as pair_correlation
+from .tables import body_forces as body_forces
+from .tables import body_table as body_table
+from .tables import contact_table as contact_table
+from .tables import pair_forces as pair_forces
+from .tensors import anisotropy as anisotropy
+from .tensors import body_stress as body_stress
+from .tensors import fabric as fabric
+from .tensors import principal as principal
+from .tensors import stress as stress

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 import rigidlimit as rl
-from rigidlimit.adapters.lammps import library
+from benchmarks.lammps_peer import library
 from rigidlimit.collision.images import wrapped
 from rigidlimit.paths.legs import rate_of
 

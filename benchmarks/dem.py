@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 import rigidlimit as rl
-from rigidlimit.adapters import lammps
+from benchmarks import lammps_peer as lammps
 from rigidlimit.penalty import PenaltySimulation
 
 

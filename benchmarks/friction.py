@@ -138,7 +138,7 @@ def _layers(base, count):
 
 def rest(young=2e6, over=60.0, dt=1e-4):
     """Overlaps of some 1e-6 of a diameter and less."""
-    from rigidlimit.adapters.lammps import march_spheres
+    from benchmarks.lammps_peer import march_spheres
 
     groove = np.array([[0, 0, 0], [np.sqrt(2), 0, 0], [np.sqrt(0.5), 0, np.sqrt(0.5)]])
     for name, centres, held, mu, pull in (
@@ -192,7 +192,7 @@ def _bowl(count, radius=0.5, friction=0.5):
 
 def lammps(count=300, dt=3e-4, rest=800_000, turn=100_000, toward=((-1, 0), (1, 0))):
     """toward: directions in which gravity turns. LAMMPS rests until no ball rolls any more."""
-    from rigidlimit.adapters.lammps import march_spheres
+    from benchmarks.lammps_peer import march_spheres
 
     scene, down = _bowl(count), (0.0, 0.0, -1.0)
 

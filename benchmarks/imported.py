@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import rigidlimit as rl
-from rigidlimit.adapters import lammps
+from benchmarks import lammps_peer as lammps
 
 WALLS = ("xlo", "xhi", "ylo", "yhi", "zlo")
 

@@ -35,7 +35,7 @@ def _contact_dynamics(scene, compatible):
 
 
 def _lammps(scene, steps):
-    from rigidlimit.adapters import lammps
+    from benchmarks import lammps_peer as lammps
 
     clock = Clock()
     dem = PenaltySimulation(scene)

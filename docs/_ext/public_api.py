@@ -19,7 +19,6 @@ OTHERS = (
     "output.packings",
     "output.vtk",
     "output.plots",
-    "adapters.lammps",
 )
 
 

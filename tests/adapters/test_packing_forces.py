@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.adapters import lammps
+from benchmarks import lammps_peer as lammps
 from rigidlimit.errors import InputError, MissingExtra
 
 pytestmark = pytest.mark.filterwarnings("ignore:bodies .* overlap:rigidlimit.errors.SceneWarning")

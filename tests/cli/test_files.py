@@ -42,7 +42,6 @@ def test_wrong_file_is_told_before_computing(tmp_path, monkeypatch, capsys):
     for arguments, fragment in (
         (("demo", "--out", scene), "a file; expected a folder"),
         (("demo", "--out", scene / "below"), "below the file"),
-        (("paper", "--quick", "--out", scene), "a file; expected a folder"),
         (("compare", scene, "--out", scene), "ends in .h5 or .hdf5; try"),
         (("compare", scene, "--out", page), "is no HDF5 file, so it is not replaced"),
         (("run", scene, "--capture-hard", scene), "a file; expected a folder"),

@@ -62,18 +62,6 @@ def test_demo_is_interrupted(tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "demo").exists()
 
 
-def test_paper_is_interrupted(tmp_path, monkeypatch, capsys):
-    """Property: the line names what is kept and says that it is used again."""
-    monkeypatch.setattr("rigidlimit.penalty.paper.run_case", strike)
-    said = interrupted(capsys, "paper", "--base", 3, "--out", tmp_path).err.splitlines()[-1]
-    assert said == (
-        f"stopped; written before that: {tmp_path}/results/beam.npz, "
-        f"{tmp_path}/results/snapshots-3.npz; nothing else; the same command continues with the "
-        "results kept"
-    )
-    assert not (tmp_path / "report.html").exists()
-
-
 def test_plot_is_interrupted(tmp_path, monkeypatch, capsys):
     """Property: more than three files are counted; the parts of the run itself are none of them."""
     out = tmp_path / "b.h5"

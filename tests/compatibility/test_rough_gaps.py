@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.adapters import lammps
+from benchmarks import lammps_peer as lammps
 from rigidlimit.collision.search import find_contacts
 from rigidlimit.errors import InputError, MissingExtra
 from rigidlimit.kinematics import framed, gap_gradient, in_frame, in_world, tangential_gradient

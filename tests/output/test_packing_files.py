@@ -111,7 +111,7 @@ def test_a_box_from_elsewhere(tmp_path, name, tilt):
 
 def test_lammps_reads_them(pile, tmp_path):
     """Peer: LAMMPS reads the data file, then the dump, and has the same places, bit by bit."""
-    from rigidlimit.adapters import lammps
+    from benchmarks import lammps_peer as lammps
 
     try:
         library = lammps.library()

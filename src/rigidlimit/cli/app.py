@@ -11,7 +11,6 @@ from .demo import demo
 from .determinacy import determinacy
 from .exporting import export
 from .importing import import_packing
-from .paper import paper
 from .path import path
 from .plot import plot
 from .pose_forces import forces
@@ -58,4 +57,3 @@ JUDGEMENTS = determinacy, collapse, solve, settle, forces
 for _command in (run, path, study, plot, scenes, demo, view, export, compare, *JUDGEMENTS):
     app.command()(stoppable(_command))
 app.command("import")(stoppable(import_packing))
-app.command()(stoppable(paper, kept="the same command continues with the results kept"))

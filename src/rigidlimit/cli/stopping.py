@@ -11,8 +11,8 @@ from .._support.words import counted
 from .limits import LIMITS
 
 
-def stoppable(command: Callable, *, kept: str = "") -> Callable:
-    """The command; kept: what to add if it is stopped after it has written something."""
+def stoppable(command: Callable) -> Callable:
+    """The command, which says what it has written where Ctrl-C stops it."""
 
     @functools.wraps(command)
     def wrapped(*arguments, **options):
@@ -20,13 +20,13 @@ def stoppable(command: Callable, *, kept: str = "") -> Callable:
             try:
                 return command(*arguments, **options)
             except KeyboardInterrupt:
-                typer.echo(f"stopped; {_account(written, kept)}", err=True)
+                typer.echo(f"stopped; {_account(written)}", err=True)
                 raise typer.Exit(130) from None
 
     return wrapped
 
 
-def _account(written: list[Path], kept: str) -> str:
+def _account(written: list[Path]) -> str:
     from ..output.stored import PARTS
 
     # the parts of a run are no result yet; `run` reports them itself
@@ -37,4 +37,4 @@ def _account(written: list[Path], kept: str) -> str:
         what = f"{counted(len(files), 'file')}, the last of them {files[-1]}"
     else:
         what = ", ".join(map(str, files))
-    return f"written before that: {what}; nothing else" + (f"; {kept}" if kept else "")
+    return f"written before that: {what}; nothing else"

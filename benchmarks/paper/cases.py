@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import __version__
-from .._support.atomic import whole_file
-from .._support.npz import read_arrays
-from .._support.stopwatch import Stopwatch
-from ..scenes import beam, pyramid
-from ..simulation import Simulation
-from .compare import compare
+from rigidlimit import __version__
+from rigidlimit._support.atomic import whole_file
+from rigidlimit._support.npz import read_arrays
+from rigidlimit._support.stopwatch import Stopwatch
+from rigidlimit.penalty import compare
+from rigidlimit.scenes import beam, pyramid
+from rigidlimit.simulation import Simulation
 
 CASES = {
     "uniform Hooke": {},

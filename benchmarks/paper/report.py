@@ -1,15 +1,17 @@
-"""The report of ``rigidlimit paper``: figures as PNG and PDF, and one HTML page that holds them, in
-the paper's order and with its numbers."""
+"""The report: figures as PNG and PDF, and one HTML page that holds them, in the paper's order and
+with its numbers."""
 
 import platform
 from pathlib import Path
 
 import numpy as np
 
-from .. import __version__
-from ..penalty.paper import EVERY_STEP, FIGURES, OVERSHOOT, TABLE_1, Case
-from .page import captioned, write_page
-from .paper_figures import (
+from rigidlimit import __version__
+from rigidlimit.output.page import captioned, write_page
+from rigidlimit.output.plots import comparison, save_figure
+
+from .cases import EVERY_STEP, FIGURES, OVERSHOOT, TABLE_1, Case
+from .figures import (
     UNIT,
     beam_figure,
     bucket_edges,
@@ -20,7 +22,6 @@ from .paper_figures import (
     side_by_side_figure,
     snapshot_figure,
 )
-from .plots import comparison, save_figure
 
 METHODS = ["dem", "apgd", "pgs", "compatible"]
 ELSEWHERE = ["dem", "compatible"]

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..collision.contacts import Contacts
-from ..compatibility.friction import contact_friction, tangential_ratio
-from ..compatibility.law import contact_stiffness
-from ..errors import InputError
-from ..penalty import PenaltySimulation
-from ..penalty.law import restitution_of
+from rigidlimit.collision.contacts import Contacts
+from rigidlimit.compatibility.friction import contact_friction, tangential_ratio
+from rigidlimit.compatibility.law import contact_stiffness
+from rigidlimit.errors import InputError
+from rigidlimit.penalty import PenaltySimulation
+from rigidlimit.penalty.law import restitution_of
 
 
 def script(dem: PenaltySimulation) -> Iterator[str]:

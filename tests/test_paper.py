@@ -1,4 +1,4 @@
-"""``rigidlimit paper`` on a small pyramid."""
+"""The benchmark that runs section 8 of the paper anew, on a small pyramid."""
 
 import re
 import time
@@ -6,19 +6,20 @@ import time
 import numpy as np
 import pytest
 
-from rigidlimit.cli.app import app
-from rigidlimit.output import report
-from rigidlimit.output.paper_figures import floor_figure, side_by_side_figure
-from rigidlimit.penalty.paper import CASES, run_beam, run_case, run_snapshots
-from tests.cli.program import forked
+from benchmarks.paper import __main__ as paper
+from benchmarks.paper import report
+from benchmarks.paper.cases import CASES, run_beam, run_case, run_snapshots
+from benchmarks.paper.figures import floor_figure, side_by_side_figure
 
 
 def test_report(tmp_path, monkeypatch, capsys):
     """The report holds every figure and table 1; a second run takes the kept results (its figures
     are not drawn again here)."""
     command = ["paper", "--base", "4", "--whole-run", "--out", str(tmp_path)]
-    done = forked(*command)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr("sys.argv", command)
+    paper.main()
+    table = [line for line in capsys.readouterr().out.splitlines() if "floor forces" in line]
+    assert len(table) == 3
     page = (tmp_path / "report.html").read_text()
     assert page.count("<figure>") == 13 and "(paper 1.9e-05)" in page
     numbers = re.findall(r"<figcaption>Figures? (\d+)|<h2>Table (1)", page)
@@ -27,14 +28,14 @@ def test_report(tmp_path, monkeypatch, capsys):
     assert "from the drop" in page and "for the same physical time" in page
     for name in ("beam", "settling", "uniform-Hooke-network", "floor"):
         assert (tmp_path / f"{name}.png").exists() and (tmp_path / f"{name}.pdf").exists()
-    for line in done.stdout.splitlines()[:3]:
+    for line in table:
         assert float(line.split("compatible ")[1].split(",")[0]) < 1e-5
     kept = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "results").iterdir()}
     assert len(kept) == 5
     time.sleep(0.01)
-    monkeypatch.setattr(report, "write_report", lambda folder, *_: folder / "report.html")
-    app(command, standalone_mode=False)
-    assert capsys.readouterr().out == done.stdout
+    monkeypatch.setattr(paper, "write_report", lambda folder, *_: folder / "report.html")
+    paper.main()
+    assert capsys.readouterr().out.splitlines()[:3] == table
     assert kept == {p.name: p.stat().st_mtime_ns for p in (tmp_path / "results").iterdir()}
 
 

@@ -18,17 +18,18 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._support.display import Brief
-from ..bodies import Sphere, State
-from ..collision.balls import ball_ball
-from ..collision.broadphase import meeting_balls
-from ..collision.contacts import Contacts
-from ..compatibility.law import contact_stiffness
-from ..compatibility.rough_result import ContactHistory
-from ..errors import InputError, MissingExtra
-from ..kinematics import framed
-from ..penalty import PenaltySimulation
-from ..penalty.friction import contact_history
+from rigidlimit._support.display import Brief
+from rigidlimit.bodies import Sphere, State
+from rigidlimit.collision.balls import ball_ball
+from rigidlimit.collision.broadphase import meeting_balls
+from rigidlimit.collision.contacts import Contacts
+from rigidlimit.compatibility.law import contact_stiffness
+from rigidlimit.compatibility.rough_result import ContactHistory
+from rigidlimit.errors import InputError, MissingExtra
+from rigidlimit.kinematics import framed
+from rigidlimit.penalty import PenaltySimulation
+from rigidlimit.penalty.friction import contact_history
+
 from .lammps_script import script
 
 

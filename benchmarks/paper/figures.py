@@ -1,4 +1,4 @@
-"""Figures of the paper's section 8, drawn anew from results of ``penalty.paper``.
+"""Figures of the paper's section 8, drawn anew from results of ``benchmarks.paper.cases``.
 
 Forces of the packing are in weights of one sphere in every figure, so that they can be compared.
 """
@@ -7,15 +7,16 @@ import warnings
 
 import numpy as np
 
-from ..collision.contacts import Contacts
-from ..compatibility.bearing import bearing
-from ..penalty.paper import SNAPSHOTS, Case
-from ..scenes import pyramid
-from .plots import Frame, scene_figure
-from .plots.canvas import Extent
-from .plots.floor import draw_floor, floor_extent, floor_load, floor_points
-from .plots.spatial import Fallback
-from .plots.style import LAYOUT, force_colours, label, look, tidy
+from rigidlimit.collision.contacts import Contacts
+from rigidlimit.compatibility.bearing import bearing
+from rigidlimit.output.plots import Frame, scene_figure
+from rigidlimit.output.plots.canvas import Extent
+from rigidlimit.output.plots.floor import draw_floor, floor_extent, floor_load, floor_points
+from rigidlimit.output.plots.spatial import Fallback
+from rigidlimit.output.plots.style import LAYOUT, force_colours, label, look, tidy
+from rigidlimit.scenes import pyramid
+
+from .cases import SNAPSHOTS, Case
 
 BINS = 30
 UNIT = "sphere weights"

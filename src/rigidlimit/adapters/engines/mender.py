@@ -216,7 +216,7 @@ class Mender:
         options = self.wanted.options
         return PreparedForces(
             made, options, force, tangential, made.rows, rough, residual, solves,
-            made.springs, springs is not None,
+            made.springs, springs is not None, made.listed,
         )  # fmt: skip
 
     def _without_contacts(self, data, view) -> tuple:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -110,7 +110,7 @@ def _bases(mujoco, model, root):
 
 
 class Names(Sequence):
-    """Names of all objects of some kinds, one kind after another, made at access.
+    """Names of all objects of some kinds, one kind after another, looked up at first access.
 
     kinds: (MuJoCo's name of the kind, how many the model has) of each.
     """
@@ -118,15 +118,22 @@ class Names(Sequence):
     def __init__(self, mujoco, model, *kinds):
         self.mujoco, self.model, self.kinds = mujoco, model, kinds
 
+    @cached_property
+    def _names(self):
+        return [
+            name_of(self.mujoco, self.model, kind, i)
+            for kind, count in self.kinds
+            for i in range(count)
+        ]
+
     def __len__(self):
         return sum(count for _, count in self.kinds)
 
+    def __iter__(self):
+        return iter(self._names)
+
     def __getitem__(self, i):
-        for kind, count in self.kinds:
-            if i < count:
-                return name_of(self.mujoco, self.model, kind, i)
-            i -= count
-        raise IndexError(i)
+        return self._names[i]
 
 
 class Columns(Sequence):

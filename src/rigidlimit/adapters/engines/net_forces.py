@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ..._support.display import Brief
 from ...errors import InputError
+from .geometry import cross, frames_along
 
 if TYPE_CHECKING:
     from .result import MendedForces
@@ -83,7 +85,7 @@ def of_part(mended: "MendedForces", name: str, by: str | None, about: ArrayLike 
     if by is not None:
         _, partner = parts.find(by)
         sides = sides & partner[:, ::-1]
-    return _net(mended, whole, sides, about)
+    return of_sides(mended, whole, sides, about)
 
 
 def net_forces(mended: "MendedForces", kind: str) -> dict[str, NetForce]:
@@ -94,56 +96,110 @@ def net_forces(mended: "MendedForces", kind: str) -> dict[str, NetForce]:
     names = [known[i] for i in touching]
     for i, name in zip(touching, names, strict=True):
         whole = name if names.count(name) == 1 else f"{name} ({i})"
-        found[whole] = _net(mended, whole, number == i, None)
+        found[whole] = of_sides(mended, whole, number == i)
     return found
 
 
+def of_sides(
+    mended: "MendedForces", name: str, sides: np.ndarray, about: ArrayLike | None = None
+) -> NetForce:
+    """On the part of those sides (m, 2) bool of the rows of ``mended.listed``."""
+    where = np.full((1, 3), np.nan) if about is None else arrays.point("about", about)[None]
+    sums, centre, normal_force, margin = of_parts(mended, sides[None], where)
+    own = np.unique(mended.listed.row[sides.any(axis=1)])
+    return NetForce(
+        name=name,
+        contacts=own,
+        force=sums[0, 0],
+        torque=sums[0, 1],
+        point=centre[0] if about is None else where[0],
+        normal_force=float(normal_force[0]),
+        engine_force=sums[0, 2],
+        engine_torque=sums[0, 3],
+        friction_margin=float(margin[0]),
+        centre_of_pressure=centre[0],
+    )
+
+
+def of_parts(mended: "MendedForces", sides: np.ndarray, about: np.ndarray) -> tuple:
+    """Of p parts at once: (force and torque, mended and of the engine (p, 4, 3); centre of pressure
+    (p, 3); normal force (p,); friction margin (p,)).
+
+    sides (p, m, 2) bool: of the rows of ``mended.listed``; about (p, 3): points of the torques, the
+    centre of pressure where they are nan.
+    """
+    listed = mended.listed
+    places, row = listed.places, listed.row
+    rubs, engine_rubs = mended.tangential[row], listed.tangential
+    frames = places.frames
+    if frames is None:
+        if rubs.any() or engine_rubs.any():
+            raise InputError("friction forces as vectors need the tangents of places=")
+        frames = frames_along(np.asarray(places.normal, float))
+    engine_force = listed.engine_force
+    if engine_force is None:
+        engine_force = np.full(len(row), np.nan)
+    return _sums(
+        sides, about, places.sides, frames, mended.force[row], rubs, engine_force, engine_rubs,
+        mended.friction_margin[row],
+    )  # fmt: skip
+
+
 def _parts(mended):
-    places = mended.contacts.places
+    places = mended.listed.places
     if places is None:
         raise InputError("net forces need places=: contact points, normals and names")
     return places.named_parts
 
 
-def _net(mended, name, sides, about) -> NetForce:
-    """sides (m, 2) bool: sides of the rows that belong to the part."""
-    contacts, places = mended.contacts, mended.contacts.places
-    row, side = np.nonzero(sides)
-    sign = np.where(side == 1, 1.0, -1.0)[:, None]
-    point = places.sides[row, side]
-    weight = mended.force[contacts.row[row]]
-    centre = _centroid(point, weight)
-    about = arrays.point("about", centre if about is None else about)
-    sums = []
-    for force, tangential in (
-        (mended.force, mended.tangential),
-        (mended.engine_force, mended.engine_tangential),
-    ):
-        normal, rubs = force[contacts.row], tangential[contacts.row]
-        push = sign * places.vectors(normal, rubs)[row]
-        turn = np.cross(point - about, push) + sign * places.moments(rubs)[row]
-        sums += [push.sum(axis=0), turn.sum(axis=0)]
-    force, torque, engine_force, engine_torque = sums
-    own = contacts.row[np.unique(row)]
-    margin = mended.friction_margin[own]
-    known = margin[~np.isnan(margin)]
-    return NetForce(
-        name,
-        own,
-        force,
-        torque,
-        about,
-        float(weight.sum()),
-        engine_force,
-        engine_torque,
-        float(known.min()) if len(known) else float("nan"),
-        centre,
-    )
+@njit(cache=True)
+def _sums(sides, about, point, frame, force, rubs, engine_force, engine_rubs, margin):
+    """As ``of_parts``; point (m, 2, 3), frame (m, 3, 3), forces (m,) and (m, k), margin (m,)."""
+    parts, m = len(sides), len(force)
+    out, centre = np.zeros((parts, 4, 3)), np.zeros((parts, 3))
+    total, least, arm = np.zeros(parts), np.full(parts, np.nan), np.zeros(3)
+    for p in range(parts):
+        size, number, mean = 0.0, 0, np.zeros(3)
+        for i in range(m):
+            for side in range(2):
+                if not sides[p, i, side]:
+                    continue
+                number += 1
+                total[p] += force[i]
+                size += abs(force[i])
+                for k in range(3):
+                    mean[k] += point[i, side, k]
+                    centre[p, k] += force[i] * point[i, side, k]
+                if not margin[i] >= least[p] and not np.isnan(margin[i]):
+                    least[p] = margin[i]
+        # forces that pull have a centre too; where pushes and pulls cancel there is none
+        cancel = abs(total[p]) <= CANCELS * size
+        for k in range(3):
+            centre[p, k] = mean[k] / max(number, 1) if cancel else centre[p, k] / total[p]
+        at = centre[p] if np.isnan(about[p, 0]) else about[p]
+        for i in range(m):
+            for side in range(2):
+                if sides[p, i, side]:
+                    sign = 1.0 if side == 1 else -1.0
+                    for k in range(3):
+                        arm[k] = point[i, side, k] - at[k]
+                    _add(sign, arm, frame[i], force[i], rubs[i], out[p, :2])
+                    _add(sign, arm, frame[i], engine_force[i], engine_rubs[i], out[p, 2:])
+    return out, centre, total, least
 
 
-def _centroid(point, weight):
-    if not len(point):
-        return np.zeros(3)
-    # forces that pull have a centre too; where pushes and pulls cancel there is none
-    total, size = float(weight.sum()), float(np.abs(weight).sum())
-    return point.mean(axis=0) if abs(total) <= CANCELS * size else weight @ point / total
+@njit(cache=True)
+def _add(sign, arm, frame, force, rubs, out):
+    """out (2, 3) += force and torque of one contact: spin and rolling moments are the entries of
+    ``rubs`` after the second."""
+    push, spin, turn = np.zeros(3), np.zeros(3), np.zeros(3)
+    for k in range(3):
+        push[k] = force * frame[0, k]
+        for s in range(min(2, len(rubs))):
+            push[k] += rubs[s] * frame[1 + s, k]
+        for s in range(2, min(5, len(rubs))):
+            spin[k] += rubs[s] * frame[s - 2, k]
+    cross(arm, push, turn)
+    for k in range(3):
+        out[0, k] += sign * push[k]
+        out[1, k] += sign * (turn[k] + spin[k])

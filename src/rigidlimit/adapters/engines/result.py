@@ -12,6 +12,7 @@ from ...errors import InputError
 from .geometry import Places
 from .gradients import ForceGradients, gradients_of
 from .joint import in_rows
+from .listed import Listed
 from .memory import ContactSprings, springs_of
 from .message import message
 from .net_forces import NetForce, net_forces, of_part
@@ -31,6 +32,15 @@ class MendedForces(SolvedProblem):
     contacts : ``EngineContacts`` of the engine's step; options : ``MendOptions``.
     bearing : ``Bearing``, which contacts took part; shares : ``Shares``, what was found for them.
     """
+
+    @cached_property
+    def listed(self) -> Listed:
+        """The engine's contacts, where they are, and its own forces of them."""
+        known = self.contacts
+        return Listed(
+            known.contacts, known.row, known.places, known.engine_force, known.tangential,
+            known.friction,
+        )  # fmt: skip
 
     @cached_property
     def force(self) -> np.ndarray:
@@ -56,8 +66,9 @@ class MendedForces(SolvedProblem):
     @cached_property
     def engine_force(self) -> np.ndarray:
         """(contacts,) [N], the engine's, net of adhesion; nan if not given."""
-        force = self.contacts.engine_force
-        return self._spread(np.full(len(self.contacts.row), np.nan) if force is None else force)
+        listed = self.listed
+        force = listed.engine_force
+        return listed.spread(np.full(len(listed.row), np.nan) if force is None else force)
 
     @cached_property
     def tangential(self) -> np.ndarray:
@@ -70,7 +81,7 @@ class MendedForces(SolvedProblem):
     @cached_property
     def engine_tangential(self) -> np.ndarray:
         """The engine's friction forces and moments, (contacts, k)."""
-        return self._spread(self.contacts.tangential)
+        return self.listed.spread(self.listed.tangential)
 
     @property
     def outside_cone(self) -> np.ndarray:
@@ -133,7 +144,7 @@ class MendedForces(SolvedProblem):
         forces, 1 where friction carries nothing, 0 at the bound of Coulomb's cone (of its ellipse
         where there are two coefficients), below 0 where kept friction forces are outside it; nan
         where a contact does not press or has no friction."""
-        mu = self._spread(self.contacts.friction[:, :2])
+        mu = self.listed.spread(self.listed.friction[:, :2])
         bound = mu * self.pressing[:, None]
         known = (bound > 0.0).any(axis=1)
         rubs = self.tangential[:, :2]

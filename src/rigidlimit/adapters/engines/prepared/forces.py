@@ -8,6 +8,7 @@ import numpy as np
 from ....compatibility.rough_result import HISTORY, UNLOADED
 from ....status import Status
 from ..contacts import EngineContacts
+from ..listed import Listed
 from ..memory import ContactSprings, springs_of
 from ..mend import mended_as_filled
 from ..options import MendOptions
@@ -22,7 +23,7 @@ class PreparedForces(MendedForces):
     (contacts, k): in the engine's list. rows: gives (row (m,), took_part (m,) bool): places of
     solved contacts there, and whether they took part. rough: whether friction was found too.
     springs: gives what contacts remember; None: the general path does. goes_on: whether they go on
-    from springs of an earlier state.
+    from springs of an earlier state. listed: gives the engine's contacts; None: from ``made``.
     """
 
     def __init__(
@@ -37,11 +38,12 @@ class PreparedForces(MendedForces):
         iterations: int,
         springs: Callable[[], ContactSprings | None] | None = None,
         goes_on: bool = False,
+        listed: Callable[[], Listed] | None = None,
     ):
         self.__dict__.update(
             _made=made, options=options, force=force, tangential=tangential, _rows=rows,
             _rough=rough, _residual=residual, _iterations=iterations,
-            _springs=springs, _goes_on=goes_on,
+            _springs=springs, _goes_on=goes_on, _listed=listed,
         )  # fmt: skip
 
     @cached_property
@@ -52,6 +54,10 @@ class PreparedForces(MendedForces):
     def contacts(self) -> EngineContacts:
         known = self.__dict__.get("_general")
         return self._made().settled() if known is None else known.contacts
+
+    @cached_property
+    def listed(self) -> Listed:
+        return super().listed if self._listed is None else self._listed()
 
     @property
     def pressing(self) -> np.ndarray:

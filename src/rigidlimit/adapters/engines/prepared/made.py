@@ -9,6 +9,7 @@ from ...._support.matrices import compact
 from ..arguments import stopped_short
 from ..contacts import EngineContacts
 from ..geometry import Places
+from ..listed import Listed
 from ..materials import by_name
 from ..memory import ContactSprings
 from ..mujoco import ADVICE, notes_of_mocap, notes_of_rows, notes_of_stiffness
@@ -70,20 +71,34 @@ class Made:
             tangential=along[:, :1] * frame[:, 1] + along[:, 1:] * frame[:, 2],
         )
 
+    def listed(self) -> Listed:
+        """The contacts, without what only balance needs."""
+        return Listed(
+            contacts=len(Answer(*self.answer).force),
+            row=self.part("row"),
+            places=self._places(),
+            engine_force=self.part("normal"),
+            tangential=self.part("tangential"),
+            friction=self.part("friction"),
+        )
+
+    def _places(self):
+        geom, made = self.part("geom"), self.mender.made
+        frame = self.part("frame").reshape(-1, 3, 3)
+        parts = NamedParts(
+            geom=geom, body=made.geom_body[geom], geoms=made.geoms, bodies=made.bodies
+        )
+        return Places(
+            point=self.part("point"), normal=frame[:, 0], tangents=frame[:, 1:], names=parts.pairs,
+            system=self.mender.system[parts.body], centre=self.part("centre"), parts=parts,
+        )  # fmt: skip
+
     def __call__(self) -> EngineContacts:
         mender, kept, answer = self.mender, self.parts, Answer(*self.answer)
         wanted, ncon = mender.wanted, len(answer.force)
         m, s, _, n = answer.sizes
         rows = expanded(kept["values"], kept["column"], kept["count"], n)
-        parts = NamedParts(
-            geom=kept["geom"], body=mender.made.geom_body[kept["geom"]],
-            geoms=mender.made.geoms, bodies=mender.made.bodies,
-        )  # fmt: skip
-        frame = kept["frame"].reshape(m, 3, 3)
-        places = Places(
-            point=kept["point"], normal=frame[:, 0], tangents=frame[:, 1:], names=parts.pairs,
-            system=mender.system[parts.body], centre=kept["centre"], parts=parts,
-        )  # fmt: skip
+        places = self._places()
         pyramids = bool(mender.model.opt.cone == mender.cone)
         stiffness, said = self._stiffness()
         contacts = EngineContacts(
@@ -115,7 +130,7 @@ class Made:
                 *said,
                 *stopped_short("MuJoCo", answer.engine_residual, wanted.load_from, ADVICE),
                 *notes_of_rows(answer.other, ncon - m),
-                *notes_of_mocap(mender.made, parts.body),
+                *notes_of_mocap(mender.made, places.parts.body),
             ),
         )
         given = wanted.given

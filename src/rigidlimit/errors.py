@@ -3,6 +3,19 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+__all__ = [
+    "ContactError",
+    "InputError",
+    "MissingExtra",
+    "NoRest",
+    "NoRoom",
+    "OutputError",
+    "RigidlimitError",
+    "SceneError",
+    "SceneWarning",
+    "UnfinishedRun",
+]
+
 
 class RigidlimitError(Exception):
     """Base of every error that rigidlimit raises on purpose."""

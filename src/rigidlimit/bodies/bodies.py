@@ -27,15 +27,42 @@ PLANAR = np.array([True, True, False, False, False, True])
 
 @dataclass(frozen=True, repr=False)
 class Bodies(Brief):
-    """Constant data of n bodies.
+    """Constant data of n bodies, as a scene makes them.
 
-    dim: 2 or 3. names: one per body. shapes, materials: tables; shape_of, material_of (n,): row in
-    the table. mass (n,) [kg]. inertia (n, 3, 3) [kg m^2]: about the centre of mass, body frame.
-    free (n, 6): False for degrees of freedom in Gamma_D (vx, vy, vz, wx, wy, wz, world frame).
-    placed (n, 3) [m]: where the scene has put them, if that is known. group (n,): bodies of one
-    number above 0 do not collide with one another. excluded (k, 2): pairs, lower body first, that
-    do not collide either. None: no such bodies. cell: the periodic cell, whose degrees of freedom
-    are those of the last body (``cell.py``); None without one.
+    Attributes
+    ----------
+    dim : int
+        2 or 3.
+    names : tuple of str
+        One a body.
+    shapes : tuple of Shape
+        Table of the shapes that occur.
+    shape_of : (n,) int ndarray
+        Row in the table of shapes.
+    materials : tuple of Material
+        Table of the materials that occur.
+    material_of : (n,) int ndarray
+        Row in the table of materials.
+    mass : (n,) ndarray [kg]
+    inertia : (n, 3, 3) ndarray [kg m^2]
+        About the centre of mass, in the body's frame.
+    free : (n, 6) bool ndarray
+        False for degrees of freedom in Gamma_D (vx, vy, vz, wx, wy, wz, world frame).
+    placed : (n, 3) ndarray [m] or None
+        Where the scene has put them, if that is known.
+    group : (n,) int ndarray or None
+        Bodies of one number above 0 do not collide with one another.
+    excluded : (k, 2) int ndarray or None
+        Pairs, lower body first, that do not collide either.
+    cell : Cell or None
+        The periodic cell, whose degrees of freedom are those of the last body (``cell.py``).
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> bodies = rl.scenes.beam(weight=10.0).bodies
+    >>> bodies.names[-1], len(bodies), round(float(bodies.mass[-1]), 3)
+    ('beam', 4, 1.0)
     """
 
     dim: int
@@ -169,12 +196,29 @@ class Bodies(Brief):
 
 @dataclass(frozen=True, repr=False)
 class State(Brief):
-    """Pose and generalized velocity of n bodies at ``time`` [s].
+    """Pose and generalized velocity of n bodies at one time.
 
-    position (n, 3) [m]; quaternion (n, 4), unit (w, x, y, z), turns body axes into world axes;
-    velocity (n, 6): linear [m/s] then angular [rad/s], world frame; in a periodic cell relative to
-    its affine motion. cell (3, 3) [m]: its vectors, row by row; None without one. Positions go on
-    beyond the cell: ``wrapped`` puts them back.
+    Attributes
+    ----------
+    position : (n, 3) ndarray [m]
+        Of the centres of mass. Positions go on beyond a periodic cell.
+    quaternion : (n, 4) ndarray
+        Unit (w, x, y, z), turns body axes into world axes.
+    velocity : (n, 6) ndarray [m/s, rad/s]
+        Linear, then angular, world frame; in a periodic cell relative to its affine motion.
+    time : float [s]
+    cell : (3, 3) ndarray [m] or None
+        Vectors of the periodic cell, row by row.
+    angle : (n,) ndarray [rad]
+        Planar angle about z: the orientation of two-dimensional bodies.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> state = rl.scenes.beam().state
+    >>> later = state.moved(time=2.0)
+    >>> later.time, later.velocity.shape
+    (2.0, (4, 6))
     """
 
     position: np.ndarray

@@ -63,18 +63,34 @@ class Cell:
         In which of the vectors' directions the cell repeats.
     stress : number or (dim, dim) [Pa; N/m in 2D], optional
         Stress to be held, pressure positive; a number is the same pressure in all periodic
-        directions. nan, and what is left out, has its strain prescribed by ``rate``.
+        directions. nan or None, and what is left out, has its strain prescribed by ``rate``.
     rate : (dim, dim) [1/s], optional
         Velocity gradient L, upper triangular, of the components without a stress; 0 by default.
     inertia : float [kg m^2], optional
         Resistance of the cell to a change of L. By default that of the bodies moved affinely,
         total mass times volume^(2/dim) / 12.
 
-    Attributes (all in three dimensions)
-    ------------------------------------
-    vectors (3, 3); periodic (3,) bool; stress (3, 3), symmetric, nan where the strain is
-    prescribed; rate (3, 3), 0 where the stress is.
+    Attributes
+    ----------
+    dim : int
+    vectors : (3, 3) ndarray [m]
+        Row by row; like all that follows in three dimensions.
+    periodic : (3,) bool ndarray
+    stress : (3, 3) ndarray [Pa; N/m in 2D]
+        Symmetric; nan where the strain is prescribed.
+    rate : (3, 3) ndarray [1/s]
+        0 where the stress is prescribed.
+    inertia : float or None
 
+    Raises
+    ------
+    SceneError
+        For vectors without a volume or not right-handed, a stress that is not symmetric, a rate
+        that is not upper triangular, stress or rate along directions that are not periodic, and
+        periodic vectors that lean along these.
+
+    Examples
+    --------
     >>> import rigidlimit as rl
     >>> cell = rl.Cell((1.0, 1.0), stress=[[2.0, None], [None, 3.0]], rate=[[0, 0.1], [0, 0]])
     >>> cell.volume, cell.free.tolist()

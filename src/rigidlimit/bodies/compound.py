@@ -30,21 +30,53 @@ are given to six digits, as of a plate."""
 
 @dataclass(frozen=True, eq=False)
 class Compound(Shape):
-    """One rigid body of several convex parts, each (shape, position) or (shape, position, turn).
+    """One rigid body of several convex parts: clumps of balls, L- and T-blocks, forks, cams.
 
-    position (dim,) [m]: of the part's centre of mass, in a frame of the user's choice, which is
-    then moved so that the centre of mass of all is its origin; ``centre`` says where that was, and
-    is the position to give the body if the parts are where it shall be. turn: quaternion
-    (w, x, y, z), in 2D an angle [rad]. A shape alone stands for (shape, shape.centre), or the
-    origin for shapes other than polyhedra and polygons. Parts are fixed to each other and do not
-    touch each other; half-spaces and compounds cannot be parts.
+    Parameters
+    ----------
+    parts : list of (shape, position) or (shape, position, turn)
+        position (dim,) [m]: of the part's centre of mass, in a frame of the user's choice, which
+        is then moved so that the centre of mass of all is its origin. turn: quaternion (w, x, y,
+        z), in 2D an angle [rad]. A shape alone stands for (shape, shape.centre), or the origin for
+        shapes other than polyhedra and polygons. Parts are fixed to each other and do not touch
+        each other; half-spaces and compounds cannot be parts.
+    densities : (parts,), optional
+        Of the parts over that of the body's material; 1 by default. Where parts overlap, as in
+        clumps of balls, their mass counts twice; ``Scene.add`` warns of that unless a mass is
+        given there and ``inertia_per_mass`` here, with ``centre`` if that is not the parts'.
+    centre : (dim,) [m], optional
+        Centre of mass, where it is not that of the parts.
+    inertia_per_mass : (3, 3), (3,) or float in 2D [m^2], optional
+        About the centre of mass; (3,) is the diagonal in the axes of the frame. In 3D no principal
+        moment is more than the sum of the others.
 
-    densities: of the parts over that of the body's material, one each; 1 by default. Where parts
-    overlap, as in clumps of balls, their mass counts twice; ``Scene.add`` warns of that unless a
-    mass is given there and ``inertia_per_mass`` here, with ``centre`` if that is not the parts'.
-    inertia_per_mass [m^2]: about the centre of mass, (3, 3) or the diagonal (3,) in the axes of
-    the frame; in 2D a number. In 3D no principal moment is more than the sum of the others.
+    Attributes
+    ----------
+    centre : (dim,) ndarray [m]
+        Where the centre of mass was in the given frame: the position to give the body if the parts
+        are where it shall be.
+    dim : int
+    measure : float [m^3; m^2 in 2D]
+        Sum of the parts' volumes times their densities.
+    inertia_per_mass : (3, 3) ndarray [m^2]
+    bounding_radius : float [m]
+    offsets : (parts, 3) ndarray [m]
+        Centres of the parts from the centre of mass.
+    quaternions : (parts, 4) ndarray
+        Turns of the parts.
+    shapes : tuple of Shape
+        Of the parts.
+    given : tuple of str
+        Which of ``densities``, ``centre`` and ``inertia_per_mass`` were stated.
 
+    Raises
+    ------
+    SceneError
+        For no parts, parts of several dimensions, half-spaces or compounds among them, wrong
+        numbers of densities, and an inertia that no body has.
+
+    Examples
+    --------
     >>> import rigidlimit as rl
     >>> foot, wall = rl.rectangle(2, 1), rl.rectangle(1, 3)
     >>> rl.Compound([(foot, (1, 0.5)), (wall, (0.5, 2.5))]).centre

@@ -24,7 +24,24 @@ from .shapes import Shape, check_positive, three_lengths
 
 @dataclass(frozen=True)
 class Box(Shape):
-    """Box with full side lengths ``size`` = (x, y, z) [m]."""
+    """Box.
+
+    Parameters
+    ----------
+    size : (3,) [m]
+        Full side lengths along x, y and z.
+
+    Raises
+    ------
+    SceneError
+        Unless there are three, positive and finite.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.Box((1.0, 2.0, 3.0)).measure  # m^3
+    6.0
+    """
 
     size: tuple[float, float, float]
 
@@ -52,14 +69,46 @@ class Box(Shape):
 
 @dataclass(frozen=True, eq=False)
 class ConvexPolyhedron(Shape):
-    """Convex hull of ``points`` (m, 3) [m], moved so that its centre of mass is the origin.
+    """Convex hull of points, moved so that its centre of mass is the origin.
 
-    ``centre`` is where the centre of mass was in the given frame; ``vertices`` are the hull's
-    corners; ``faces`` lists each flat face's corner indices, counter-clockwise from outside;
-    ``normals`` (f, 3) are the outward unit normals of the faces. ``flat`` [m]: corners closer than
-    this to a plane are moved into it and form one face, for coordinates of few digits; 0: none are
-    moved; by default those within 1e-6 of the body's size. ``stays``: whether the default does not
-    move ``vertices``, so that they make the same body again.
+    Parameters
+    ----------
+    points : (m, 3) [m]
+        Four or more, not in one plane.
+    flat : float [m], optional
+        Corners closer than this to a plane are moved into it and form one face, for coordinates of
+        few digits; 0: none are moved; by default those within 1e-6 of the body's size.
+
+    Attributes
+    ----------
+    centre : (3,) ndarray [m]
+        Where the centre of mass was in the given frame.
+    vertices : (k, 3) ndarray [m]
+        The hull's corners.
+    faces : tuple of int arrays
+        Each flat face's corner indices, counter-clockwise from outside.
+    normals : (f, 3) ndarray
+        Outward unit normals of the faces.
+    measure : float [m^3]
+        The volume.
+    inertia_per_mass : (3, 3) ndarray [m^2]
+        About the centre of mass.
+    stays : bool
+        Whether the default of ``flat`` does not move ``vertices``, so that they make the same body
+        again.
+
+    Raises
+    ------
+    SceneError
+        For points that are no array (m, 3) of finite numbers or have no volume; for a ``flat``
+        below 0, or as large as faces are.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> wedge = rl.ConvexPolyhedron([(0, 0, 0), (3, 0, 0), (0, 3, 0), (0, 0, 3)])
+    >>> wedge.centre, len(wedge.faces)
+    (array([0.75, 0.75, 0.75]), 4)
     """
 
     points: np.ndarray
@@ -124,10 +173,41 @@ class ConvexPolyhedron(Shape):
 
 @dataclass(frozen=True, eq=False)
 class Polygon(Shape):
-    """Convex hull of ``points`` (m, 2) [m], moved so that its centre of mass is the origin.
+    """Convex hull of points in the plane, moved so that its centre of mass is the origin.
 
-    ``vertices`` (k, 2) run counter-clockwise; edge i goes from vertex i to i + 1 and ``normals``
-    (k, 2) holds its outward unit normal. ``centre`` is the centre of mass in the given frame.
+    Parameters
+    ----------
+    points : (m, 2) [m]
+        Three or more, not on one line.
+
+    Attributes
+    ----------
+    centre : (2,) ndarray [m]
+        Where the centre of mass was in the given frame.
+    vertices : (k, 2) ndarray [m]
+        The hull's corners, counter-clockwise.
+    normals : (k, 2) ndarray
+        Outward unit normals of the edges; edge i goes from vertex i to i + 1.
+    measure : float [m^2]
+        The area.
+    inertia_per_mass : (3, 3) ndarray [m^2]
+        About the centre of mass.
+
+    Raises
+    ------
+    SceneError
+        For points that are no array (m, 2) of finite numbers, or have no area.
+
+    Warns
+    -----
+    SceneWarning
+        Where points lie inside the hull, as of a shape that is not convex.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.Polygon([(0, 0), (3, 0), (0, 3)]).centre
+    array([1., 1.])
     """
 
     points: np.ndarray
@@ -175,7 +255,28 @@ class Polygon(Shape):
 
 
 def rectangle(width: float, height: float) -> Polygon:
-    """The two-dimensional box: ``width`` along x, ``height`` along y [m]."""
+    """The two-dimensional box.
+
+    Parameters
+    ----------
+    width, height : float [m]
+        Along x and y.
+
+    Returns
+    -------
+    Polygon
+
+    Raises
+    ------
+    SceneError
+        Unless both are positive and finite.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.rectangle(2.0, 1.0).measure  # m^2
+    2.0
+    """
     check_positive("rectangle", width=width, height=height)
     x, y = width / 2, height / 2
     return Polygon(np.array([[-x, -y], [x, -y], [x, y], [-x, y]]))

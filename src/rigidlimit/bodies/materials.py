@@ -16,13 +16,37 @@ MINDLIN, MINDLIN_FORCE = TANGENTIAL_LAWS = ("mindlin", "mindlin/force")
 class Material:
     """Isotropic elastic material.
 
-    young: Young's modulus [Pa]. poisson: Poisson's ratio [-]. density [kg/m^3] ([kg/m^2] in 2D)
-    gives a body its mass where none is stated. The compatible forces depend on the ratios of the
-    moduli only; the penalty DEM uses their values.
+    The compatible forces depend on the ratios of the moduli only; the penalty DEM uses their
+    values.
 
-    friction: coefficient mu >= 0 [-]; two materials have the smaller of theirs, so that one smooth
-    side makes a smooth contact. tangential_stiffness: k_t/k_n [-] of a contact of two bodies of
-    this material, k_n = df_n/dc; None: Mindlin's 2 (1 - nu)/(2 - nu).
+    Parameters
+    ----------
+    young : float [Pa]
+        Young's modulus.
+    poisson : float
+        Poisson's ratio, above -1 and up to 0.5.
+    density : float [kg/m^3; kg/m^2 in 2D]
+        Gives a body its mass where none is stated.
+    name : str
+        Used in messages and files.
+    friction : float
+        Coefficient mu >= 0. Two materials have the smaller of theirs, so that one smooth side
+        makes a smooth contact.
+    tangential_stiffness : float, optional
+        k_t/k_n of a contact of two bodies of this material, k_n = df_n/dc; by default Mindlin's
+        2 (1 - nu)/(2 - nu).
+
+    Raises
+    ------
+    SceneError
+        For values out of these ranges, or not finite.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> steel = rl.Material(young=210e9, poisson=0.3, density=7850.0, friction=0.2)
+    >>> round(steel.tangential_ratio, 4), f"{steel.plane_modulus:.4g}"
+    (0.8235, '2.308e+11')
     """
 
     young: float = 50e9

@@ -35,7 +35,25 @@ def three_lengths(shape: str, name: str, value: Iterable) -> tuple[float, float,
 
 
 class Shape:
-    """Common interface: ``dim``, ``measure``, ``inertia_per_mass`` (3, 3), ``bounding_radius``."""
+    """Common interface of shapes, to ask whether something is one.
+
+    Attributes
+    ----------
+    dim : int
+        Of the space that it is in, 2 or 3.
+    measure : float [m^3; m^2 in 2D]
+        Volume, or area.
+    inertia_per_mass : (3, 3) ndarray [m^2]
+        About the centre of mass, in the body's axes.
+    bounding_radius : float [m]
+        Of a ball about the centre of mass that holds the shape.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> isinstance(rl.Sphere(0.5), rl.bodies.Shape), rl.Disk(0.5).dim
+    (True, 2)
+    """
 
     dim = 3
     measure: float
@@ -45,7 +63,23 @@ class Shape:
 
 @dataclass(frozen=True)
 class Sphere(Shape):
-    """Ball of ``radius`` [m]."""
+    """Ball.
+
+    Parameters
+    ----------
+    radius : float [m]
+
+    Raises
+    ------
+    SceneError
+        Unless the radius is positive and finite.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> round(rl.Sphere(0.5).measure, 4)  # m^3
+    0.5236
+    """
 
     radius: float
 
@@ -71,6 +105,24 @@ class HalfSpace(Shape):
 
     The outward normal is the body's z axis in 3D and its y axis in 2D. Fixed, or with a mass free
     along its normal.
+
+    Parameters
+    ----------
+    dim : {3, 2}
+        That of the scene.
+
+    Raises
+    ------
+    SceneError
+        For another dim; the normal is an argument of ``Scene.add``.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.Scene(dim=2)
+    >>> slope = scene.add(rl.HalfSpace(dim=2), position=(0, 0), normal=(-0.1, 1))
+    >>> rl.HalfSpace(dim=2).local_normal
+    array([0., 1., 0.])
     """
 
     dim: int = 3
@@ -95,7 +147,25 @@ class HalfSpace(Shape):
 
 @dataclass(frozen=True)
 class Capsule(Shape):
-    """Cylinder of ``radius`` and ``length`` [m] along z between two half balls."""
+    """Cylinder along z between two half balls.
+
+    Parameters
+    ----------
+    radius : float [m]
+    length : float [m]
+        Of the cylinder; over all it is ``length + 2 * radius``.
+
+    Raises
+    ------
+    SceneError
+        Unless both are positive and finite.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.Capsule(radius=0.1, length=0.4).bounding_radius
+    0.30000000000000004
+    """
 
     radius: float
     length: float
@@ -123,7 +193,25 @@ class Capsule(Shape):
 
 @dataclass(frozen=True)
 class Cylinder(Shape):
-    """Cylinder of ``radius`` and full ``length`` [m] along z."""
+    """Cylinder along z.
+
+    Parameters
+    ----------
+    radius : float [m]
+    length : float [m]
+        From one end to the other.
+
+    Raises
+    ------
+    SceneError
+        Unless both are positive and finite.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.Cylinder(radius=0.1, length=0.4).inertia_per_mass.diagonal().round(6)  # m^2
+    array([0.015833, 0.015833, 0.005   ])
+    """
 
     radius: float
     length: float
@@ -148,7 +236,24 @@ class Cylinder(Shape):
 
 @dataclass(frozen=True)
 class Ellipsoid(Shape):
-    """Ellipsoid with ``semi_axes`` = (a, b, c) [m] along x, y, z."""
+    """Ellipsoid.
+
+    Parameters
+    ----------
+    semi_axes : (3,) [m]
+        Along x, y and z.
+
+    Raises
+    ------
+    SceneError
+        Unless there are three, positive and finite.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.Ellipsoid((0.1, 0.2, 0.3)).bounding_radius
+    0.3
+    """
 
     semi_axes: tuple[float, float, float]
 
@@ -173,7 +278,23 @@ class Ellipsoid(Shape):
 
 @dataclass(frozen=True)
 class Disk(Shape):
-    """Disk of ``radius`` [m] in the plane."""
+    """Disk in the plane.
+
+    Parameters
+    ----------
+    radius : float [m]
+
+    Raises
+    ------
+    SceneError
+        Unless the radius is positive and finite.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> round(rl.Disk(0.5).measure, 4)  # m^2
+    0.7854
+    """
 
     radius: float
     dim = 2

@@ -22,20 +22,38 @@ def contact_key(
 class Contacts(Brief):
     """m potential contacts, sorted by (body[:, 0], body[:, 1], feature).
 
-    body (m, 2): indices of the two bodies, body[:, 0] < body[:, 1].
-    feature (m,): number of the contact within its pair, the same from step to step as long as the
-    same corners, edges or faces meet.
-    point (m, 3) [m]: where the force acts, world frame.
-    normal (m, 3): unit normal from the first body to the second. A contact force f > 0 pushes the
-    second body along +normal and the first along -normal.
-    gap (m,) [m]: signed distance Phi, negative where the bodies overlap.
-    curvature (m,) [1/m]: sum of the two bodies' mean curvatures at the contact, 1/R* of Hertz for
-    spheres (1/R_1 + 1/R_2); zero for flat on flat.
-    bodies: number of bodies in the scene.
-    tangents (m, d - 1, 3): unit tangents in the world frame, see ``kinematics/frames.py``; None
-    where friction plays no part.
-    branch (m, 3) [m]: in a periodic cell, from the centre of the first body to that of the image of
-    the second one that it touches; None without a cell. The point lies by the first body.
+    Attributes
+    ----------
+    body : (m, 2) int ndarray
+        Indices of the two bodies, body[:, 0] < body[:, 1].
+    feature : (m,) int ndarray
+        Number of the contact within its pair, the same from step to step as long as the same
+        corners, edges or faces meet.
+    point : (m, 3) ndarray [m]
+        Where the force acts, world frame.
+    normal : (m, 3) ndarray
+        Unit normal from the first body to the second. A contact force f > 0 pushes the second body
+        along +normal and the first along -normal.
+    gap : (m,) ndarray [m]
+        Signed distance Phi, negative where the bodies overlap.
+    curvature : (m,) ndarray [1/m]
+        Sum of the two bodies' mean curvatures at the contact, 1/R* of Hertz for spheres (1/R_1 +
+        1/R_2); zero for flat on flat.
+    bodies : int
+        Number of bodies in the scene.
+    tangents : (m, d - 1, 3) ndarray or None
+        Unit tangents in the world frame, see ``kinematics/frames.py``; None where friction plays
+        no part.
+    branch : (m, 3) ndarray [m] or None
+        In a periodic cell, from the centre of the first body to that of the image of the second
+        one that it touches. The point lies by the first body.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> contacts = rl.Simulation("beam").step().contacts
+    >>> contacts.body.tolist(), contacts.gap.round(9) + 0.0
+    ([[0, 3], [1, 3], [2, 3]], array([0., 0., 0.]))
     """
 
     body: np.ndarray

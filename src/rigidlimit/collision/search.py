@@ -28,13 +28,37 @@ def find_contacts(
 ) -> Contacts:
     """All contacts with gap <= reach of one body + reach of the other.
 
-    reach (n,) or a number [m]: how far each body may move in the step.
-    of (n,) bool: bodies whose contacts are needed, all by default; others may be included.
-    Pairs without a free degree of freedom are left out, and those that do not collide (``apart``).
-    Raises ContactError for coincident
-    centres, poses that are not finite and quaternions that are not of unit length. Overlapping
-    bodies give the normal of least overlap. In a periodic cell bodies touch images of one another
-    (``images``). Compounds are searched part by part (``compounds``).
+    Overlapping bodies give the normal of least overlap. In a periodic cell bodies touch images of
+    one another (``images``). Compounds are searched part by part (``compounds``). Pairs without a
+    free degree of freedom are left out, and those that do not collide (``apart``).
+
+    Parameters
+    ----------
+    bodies : Bodies
+    state : State
+        Where they are.
+    reach : float or (n,) [m]
+        How far each body may move in the step.
+    of : (n,) bool, optional
+        Bodies whose contacts are needed, all by default; others may be included.
+
+    Returns
+    -------
+    Contacts
+
+    Raises
+    ------
+    ContactError
+        For coincident centres, poses that are not finite, quaternions that are not of unit length,
+        and a reach without bounds.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.beam()
+    >>> contacts = rl.collision.find_contacts(scene.bodies, scene.state, 1e-6)
+    >>> contacts.body.tolist()
+    [[0, 3], [1, 3], [2, 3]]
     """
     n = len(bodies)
     reach = np.full(n, reach, float)

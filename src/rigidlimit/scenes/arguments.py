@@ -7,12 +7,16 @@ its docstring says what was expected.
 import functools
 import inspect
 from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
 from .._support.arrays import is_positive, number
 from ..errors import InputError, SceneError, nearest
 from .contact_law import law_exponent
+
+P = ParamSpec("P")
+Made = TypeVar("Made")
 
 
 def _untyped(signature: inspect.Signature) -> inspect.Signature:
@@ -24,11 +28,11 @@ def _untyped(signature: inspect.Signature) -> inspect.Signature:
 def checked(**rules):
     """Decorator of a gallery function: parameter=rule, one for each parameter."""
 
-    def decorate(function: Callable):
+    def decorate(function: Callable[P, Made]) -> Callable[P, Made]:
         signature = inspect.signature(function)
 
         @functools.wraps(function)
-        def scene(*arguments, **options):
+        def scene(*arguments: P.args, **options: P.kwargs) -> Made:
             call = f"{function.__name__}()"
             for name in options:
                 if name not in signature.parameters:

@@ -41,9 +41,36 @@ def beam(
 ) -> Scene:
     """A 2D beam on three fixed disks at x = 0, L/2 and L (section 8.1 of the paper).
 
-    weight [N]; stiffness of the three contacts; drop: initial gap over the disk radius; order in
-    which the supports are numbered, which classic solvers' answers depend on.
     Known: forces share the weight as the stiffness does, 10/3 each or 2, 6, 2 for 1 : 3 : 1.
+
+    Parameters
+    ----------
+    weight : float [N]
+    length : float [m]
+        L; the beam is a tenth longer.
+    stiffness : (3,)
+        Of the three contacts, relative, from left to right.
+    drop : float
+        Initial gap over the disks' radius.
+    order : (3,) int
+        In which the supports are numbered; answers of classic solvers depend on it.
+
+    Returns
+    -------
+    Scene
+        ``reference["forces"]`` are those of left, middle and right.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.beam(stiffness=(1, 3, 1))
+    >>> rl.Simulation(scene).step().force.round(6)
+    array([2., 6., 2.])
     """
     total = sum(stiffness)
     scene = Scene(
@@ -78,10 +105,34 @@ def four_leg_table(
     weight: float = 100.0,
     spread: Sequence[float] = (1.0, 1.0),
 ) -> Scene:
-    """A stiff table on four equal legs with its weight at ``load_at`` (Euler 1773).
+    """A stiff table on four equal legs with its weight at one place (Euler 1773).
 
-    spread: half distances of the legs from the centre [m]. Known: the leg at (X, Y) carries
-    weight/4 (1 + x X/a^2 + y Y/b^2) for a load at (x, y), as long as that is positive.
+    Known: the leg at (X, Y) carries weight/4 (1 + x X/a^2 + y Y/b^2) for a load at (x, y), as long
+    as that is positive.
+
+    Parameters
+    ----------
+    load_at : (2,) [m]
+        (x, y) of the weight, from the centre.
+    weight : float [N]
+    spread : (2,) [m]
+        Half distances (a, b) of the legs from the centre.
+
+    Returns
+    -------
+    Scene
+        ``reference["forces"]`` are those of legs 0 to 3, unless a leg lifts off.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.Simulation(rl.scenes.four_leg_table((0.2, 0.1))).step().force.round(6)
+    array([17.5, 27.5, 22.5, 32.5])
     """
     a, b = spread
     x, y = load_at
@@ -109,7 +160,30 @@ def four_leg_table(
 
 @checked(legs=at_least(2), weight=positive)
 def block_on_legs(legs: int = 7, *, weight: float = 10.0) -> Scene:
-    """A stiff 2D block on n equal legs, its weight in the middle. Known: weight/n each."""
+    """A stiff 2D block on n equal legs, its weight in the middle. Known: weight/n each.
+
+    Parameters
+    ----------
+    legs : int
+        n, two or more.
+    weight : float [N]
+
+    Returns
+    -------
+    Scene
+        With the known ``reference["forces"]``.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.Simulation(rl.scenes.block_on_legs(5)).step().force.round(6)
+    array([2., 2., 2., 2., 2.])
+    """
     scene = Scene(
         name="block-on-legs",
         dim=2,
@@ -131,8 +205,34 @@ def block_on_legs(legs: int = 7, *, weight: float = 10.0) -> Scene:
 
 @checked(count=at_least(1), weight=positive)
 def box_stack(count: int = 5, *, weight: float = 10.0) -> Scene:
-    """Equal boxes on top of one another on a plane. Known: between boxes j and j + 1 from the
-    top each of the four corners carries j weight / 4."""
+    """Equal boxes on top of one another on a plane.
+
+    Known: between boxes j and j + 1 from the top each of the four corners carries j weight / 4.
+
+    Parameters
+    ----------
+    count : int
+        Of boxes.
+    weight : float [N]
+        Of a box.
+
+    Returns
+    -------
+    Scene
+        ``reference["corner forces from below"]`` has one force a face.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.box_stack(3, weight=10.0)
+    >>> rl.Simulation(scene).step().force.round(6).reshape(3, 4)[:, 0]
+    array([7.5, 5. , 2.5])
+    """
     scene = Scene(
         name="box-stack",
         gravity=(0, 0, -10),
@@ -148,9 +248,31 @@ def box_stack(count: int = 5, *, weight: float = 10.0) -> Scene:
 
 @checked(left=SLOPE, right=SLOPE, weight=positive)
 def disk_in_corner(left: float = 30.0, right: float = 45.0, *, weight: float = 10.0) -> Scene:
-    """A disk wedged between two planes rising at the angles left and right [degrees].
+    """A disk wedged between two planes.
 
     Known: weight sin(right)/sin(left + right) on the left plane, and the other way round.
+
+    Parameters
+    ----------
+    left, right : float [degrees]
+        At which the planes rise.
+    weight : float [N]
+
+    Returns
+    -------
+    Scene
+        ``reference["forces"]`` are those of the left and the right plane.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.Simulation(rl.scenes.disk_in_corner(30.0, 30.0)).step().force.round(4)
+    array([5.7735, 5.7735])
     """
     L, R = np.radians([left, right])
     total = np.sin(L + R)
@@ -172,8 +294,36 @@ def disk_in_corner(left: float = 30.0, right: float = 45.0, *, weight: float = 1
 
 @checked(count=at_least(2), speed=finite, restitution=fraction)
 def newton_cradle(count: int = 5, *, speed: float = 1.0, restitution: float = 1.0) -> Scene:
-    """A row of touching balls hit by one from the left. Known: momentum is kept, and energy is
-    never created."""
+    """A row of touching balls hit by one from the left, without gravity.
+
+    Known: momentum is kept, and energy is never created.
+
+    Parameters
+    ----------
+    count : int
+        Of balls, the hitting one included.
+    speed : float [m/s]
+        Of the hitting ball.
+    restitution : float
+        e_n, 0 to 1.
+
+    Returns
+    -------
+    Scene
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> simulation = rl.Simulation(rl.scenes.newton_cradle(count=3, restitution=0.0))
+    >>> last = simulation.run(2e-3)
+    >>> simulation.state.velocity[:, 0].round(4)  # m/s: the balls go on together
+    array([0.3333, 0.3333, 0.3333])
+    """
     scene = Scene(
         name="newton-cradle",
         gravity=(0, 0, 0),
@@ -199,10 +349,36 @@ def l_block(
 ) -> Scene:
     """A 2D L-shaped block, a body of two parts, on three fixed disks at x = 0, L/2 and L.
 
-    length L of the foot between the outer disks, and its thickness; height of the wall that stands
-    on its left end, as thick as the foot [m]; weight [N].
     Known: the supports share the weight as W/3 (1 + 6 (x - L/2) (c - L/2) / L^2), with the centre
     of mass at c = (1.1 L L/2 + h t/2) / (1.1 L + h), as long as all of them press.
+
+    Parameters
+    ----------
+    length : float [m]
+        L, of the foot between the outer disks.
+    height : float [m]
+        h, of the wall that stands on the foot's left end.
+    thickness : float [m]
+        t, of foot and wall.
+    weight : float [N]
+        W.
+
+    Returns
+    -------
+    Scene
+        ``reference["forces"]`` are those of left, middle and right, unless one lifts off.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> scene = rl.scenes.l_block()
+    >>> np.allclose(rl.Simulation(scene).step().force, scene.reference["forces"])
+    True
     """
     radius = 0.05 * length
     foot = length + 2 * radius  # past the outer disks, so that its corners do not rest on them

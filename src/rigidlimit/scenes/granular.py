@@ -35,7 +35,7 @@ def _pour(scene: Scene, count: int, wide: float, above: float, rough: Material, 
 def silo(
     count: int = 60,
     *,
-    wide: float = 4,
+    wide: int = 4,
     friction: float = 0.5,
     wall_friction: float = 0.2,
     lift: float = 5e-3,
@@ -43,10 +43,38 @@ def silo(
 ) -> Scene:
     """Disks poured between two upright walls that rise slowly, so that all grains slide along them.
 
-    wide: distance of the walls in diameters 2 R of the largest grain; lift: speed of the walls
-    [m/s]. Known: floor and walls together carry the weight; the pressure on a cut at the depth z
-    follows Janssen's curve, p(z) = w l (1 - exp(-z/l)) with the weight w of a unit of area, l =
-    D/(2 mu_w K), D the distance of the walls and K the ratio of the wall's pressure to p.
+    Known: floor and walls together carry the weight; the pressure on a cut at the depth z follows
+    Janssen's curve, p(z) = w l (1 - exp(-z/l)) with the weight w of a unit of area, l = D/(2 mu_w
+    K), D the distance of the walls and K the ratio of the wall's pressure to p.
+
+    Parameters
+    ----------
+    count : int
+        Of disks.
+    wide : int
+        Distance of the walls in diameters of the largest grain.
+    friction, wall_friction : float
+        mu among grains, and mu_w of grains and walls.
+    lift : float [m/s]
+        Speed of the walls.
+    seed : int
+        Of radii and places.
+
+    Returns
+    -------
+    Scene
+        ``reference["Janssen's length times K"]`` [m].
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> round(rl.scenes.silo(10, wide=4).reference["Janssen's length times K"], 6)
+    0.2
     """
     distance = wide * 2 * GRAIN
     scene = Scene(
@@ -82,7 +110,7 @@ def silo(
 def shear_box(
     count: int = 40,
     *,
-    wide: float = 8,
+    wide: int = 8,
     friction: float = 0.5,
     pressure: float = 2e3,
     speed: float = 0.03,
@@ -90,10 +118,40 @@ def shear_box(
 ) -> Scene:
     """Disks in a box whose upper half, with a lid that presses on them, is moved sideways.
 
-    wide: width of the box in diameters of the largest grain; pressure: load of the lid over the
-    width [N/m]; speed: of the upper half [m/s], none to bring the disks to rest under the lid
-    first. Known: the shear stress, what grains push the upper half back by over the width, tends to
-    a part of the pressure that does not depend on it.
+    Known: the shear stress, what grains push the upper half back by over the width, tends to a
+    part of the pressure that does not depend on it.
+
+    Parameters
+    ----------
+    count : int
+        Of disks.
+    wide : int
+        Width of the box in diameters of the largest grain.
+    friction : float
+        mu.
+    pressure : float [N/m]
+        Load of the lid over the width.
+    speed : float [m/s]
+        Of the upper half; 0 to bring the disks to rest under the lid first.
+    seed : int
+        Of radii and places.
+
+    Returns
+    -------
+    Scene
+        ``reference`` holds "width" [m], "pressure" [N/m], "speed" [m/s] and the diameter "grain"
+        [m].
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.scenes.shear_box(12, wide=6).reference["width"]
+    0.12
     """
     grain = 2 * GRAIN
     width, thick = wide * grain, 2 * grain
@@ -144,17 +202,48 @@ def shear_box(
 def drum(
     count: int = 100,
     *,
-    radius: float = 16,
+    radius: int = 16,
     sides: int = 24,
     friction: float = 0.5,
     speed: float = 1.0,
     seed: int = 1,
 ) -> Scene:
-    """Disks in a rough drum of flat sides that turns at a constant speed [rad/s].
+    """Disks in a rough drum of flat sides that turns at a constant speed.
 
-    radius: of the drum, in radii of the largest grain. Known: turned slowly, the surface of the
-    grains swings about their angle of repose, some 25 degrees at a friction of 0.5; without
-    friction grains are hardly taken along.
+    Known: turned slowly, the surface of the grains swings about their angle of repose, some 25
+    degrees at a friction of 0.5; without friction grains are hardly taken along.
+
+    Parameters
+    ----------
+    count : int
+        Of disks.
+    radius : int
+        Of the drum, in radii of the largest grain.
+    sides : int
+        Of the drum.
+    friction : float
+        mu.
+    speed : float [rad/s]
+    seed : int
+        Of radii and places.
+
+    Returns
+    -------
+    Scene
+        ``reference`` holds "speed" [rad/s] and "radius" [m].
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+    SceneError
+        For more disks than there is room for.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.scenes.drum(20, radius=8).reference
+    {'speed': 1.0, 'radius': 0.08}
     """
     inner, thick = radius * GRAIN, 2 * GRAIN
     scene = Scene(
@@ -187,15 +276,47 @@ def hopper(
     *,
     opening: float = 5,
     slope: float = 45,
-    wide: float = 12,
+    wide: int = 12,
     friction: float = 0.5,
     seed: int = 1,
 ) -> Scene:
-    """Disks that run out of a hopper whose sides rise at ``slope`` [degrees].
+    """Disks that run out of a hopper.
 
-    opening, wide: of the outlet and of the bin above, in diameters d of the largest grain. Known:
-    the rate of outflow does not depend on the height of the filling, and grows with the opening D
-    as (D - k d)^(3/2), k of 1 to 2 (Beverloo, in two dimensions).
+    Known: the rate of outflow does not depend on the height of the filling, and grows with the
+    opening D as (D - k d)^(3/2), k of 1 to 2 (Beverloo, in two dimensions).
+
+    Parameters
+    ----------
+    count : int
+        Of disks.
+    opening : float
+        Of the outlet in diameters d of the largest grain.
+    slope : float [degrees]
+        At which the sides rise.
+    wide : int
+        Of the bin above, in diameters d.
+    friction : float
+        mu.
+    seed : int
+        Of radii and places.
+
+    Returns
+    -------
+    Scene
+        ``reference`` holds "opening" and "grain" (d) [m].
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+    SceneError
+        For more disks than there is room for.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.scenes.hopper(20, opening=3).reference
+    {'opening': 0.06, 'grain': 0.02}
     """
     grain, angle = 2 * GRAIN, np.radians(slope)
     half, out, thick = wide * GRAIN, opening * GRAIN, 2 * GRAIN
@@ -234,12 +355,39 @@ def hopper(
     count=at_least(16), slope=SLOPE, friction=not_negative, seed=at_least(0),
 )  # fmt: skip
 def chute(count: int = 200, *, slope: float = 30, friction: float = 0.5, seed: int = 1) -> Scene:
-    """Spheres on an incline of ``slope`` [degrees] that is rough by a layer of fixed spheres.
+    """Spheres on an incline that is rough by a layer of fixed spheres.
 
     The cell repeats along the slope, x, and across it, y; gravity is tilted. Known: the bed comes
     to rest on gentle slopes and flows on steep ones; at a friction of 0.5 one of 200 spheres rests
     at 15 degrees and flows at 30. At rest the base carries the bed's weight, along its normal and
     along the slope.
+
+    Parameters
+    ----------
+    count : int
+        Of spheres that move, 16 or more.
+    slope : float [degrees]
+    friction : float
+        mu.
+    seed : int
+        Of radii and places.
+
+    Returns
+    -------
+    Scene
+        ``reference["slope"]`` [degrees].
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.chute(16, slope=30)
+    >>> scene.gravity[:3:2].round(3), scene.cell.periodic  # m/s^2
+    (array([ 4.905, -8.496]), array([ True,  True, False]))
     """
     grain, rng, angle = 2 * GRAIN, np.random.default_rng(seed), np.radians(slope)
     across = max(4, round((count / 6) ** 0.5))
@@ -275,19 +423,50 @@ def chute(count: int = 200, *, slope: float = 30, friction: float = 0.5, seed: i
 def vibrated_box(
     count: int = 100,
     *,
-    wide: float = 12,
+    wide: int = 12,
     strength: float = 0.9,
     frequency: float = 8.0,
     friction: float = 0.5,
     seed: int = 1,
 ) -> Scene:
-    """Disks in a box that a smooth eccentric, turning at a constant speed in a slot below it, moves
-    up and down: y = a sin(w t).
+    """Disks in a box that a smooth eccentric below it moves up and down: y = a sin(w t).
 
-    wide: of the box, in diameters of the largest grain. strength: a w^2 / g. frequency: w / 2 pi
-    [Hz]. Known: below a strength of 1 grains that lie still stay on the floor, and the eccentric
-    carries the mass of box and grains times g - a w^2 sin(w t); above they leave the floor where
-    sin(w t) = 1 / strength. In steps dt the box is late by up to a w dt.
+    The eccentric turns at a constant speed in a slot below the box. Known: below a strength of 1
+    grains that lie still stay on the floor, and the eccentric carries the mass of box and grains
+    times g - a w^2 sin(w t); above they leave the floor where sin(w t) = 1 / strength. In steps dt
+    the box is late by up to a w dt.
+
+    Parameters
+    ----------
+    count : int
+        Of disks.
+    wide : int
+        Of the box, in diameters of the largest grain.
+    strength : float
+        a w^2 / g.
+    frequency : float [Hz]
+        w / 2 pi.
+    friction : float
+        mu.
+    seed : int
+        Of radii and places.
+
+    Returns
+    -------
+    Scene
+        ``reference`` holds "amplitude" a [m] and "omega" w [rad/s].
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> known = rl.scenes.vibrated_box(10, strength=0.5, frequency=10.0).reference
+    >>> round(known["amplitude"] * known["omega"] ** 2 / 9.81, 6)
+    0.5
     """
     omega, gravity, grain = 2 * np.pi * frequency, 9.81, 2 * GRAIN
     amplitude = strength * gravity / omega**2

@@ -22,7 +22,25 @@ def as_scene(scene: Scene | str | PathLike) -> Scene:
 def load(name_or_path: str | Path) -> Scene:
     """The gallery scene of that name, or the scene in that TOML file.
 
-    Raises SceneError in one line: unknown name with the nearest one, or what the file holds.
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A file where it ends with .toml or exists.
+
+    Returns
+    -------
+    Scene
+
+    Raises
+    ------
+    SceneError
+        For an unknown name, with the nearest one, and for what a file holds that is no scene.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.scenes.load("beam")
+    <Scene 'beam': 4 bodies in 2D, law hooke>
     """
     text = str(name_or_path)
     if text in GALLERY:

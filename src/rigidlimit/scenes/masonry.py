@@ -66,9 +66,34 @@ def add_bricks(
 def arch(voussoirs: int = 21, *, thickness: float = 0.15, friction: float = 0.6) -> Scene:
     """A semicircular 2D arch of equal voussoirs with straight joints, its feet on a floor.
 
-    thickness: over the radius of the middle line, 1 m. Known: it stands from ARCH_THICKNESS on
-    where mu >= ARCH_FRICTION (fewer voussoirs stand a little thinner, thicker ones with less
-    friction); the floor carries half the weight at either foot.
+    Known: it stands from ARCH_THICKNESS on where mu >= ARCH_FRICTION (fewer voussoirs stand a
+    little thinner, thicker ones with less friction); the floor carries half the weight at either
+    foot.
+
+    Parameters
+    ----------
+    voussoirs : int
+        Three or more.
+    thickness : float
+        Over the radius of the middle line, 1 m.
+    friction : float
+        mu of all joints.
+
+    Returns
+    -------
+    Scene
+        ``reference["stands"]`` where it is known to.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.statics(rl.scenes.arch(9)).least_friction().factor < 0.6  # it stands
+    True
     """
     stands = thickness >= ARCH_THICKNESS and friction >= ARCH_FRICTION
     scene, stone = _masonry(
@@ -98,10 +123,41 @@ def buttressed_arch(
     pier_height: float = 2.0,
     courses: int = 4,
 ) -> Scene:
-    """A semicircular 2D arch, radius of its middle line 1 m, on two piers of so many courses.
+    """A semicircular 2D arch, radius of its middle line 1 m, on two piers.
 
-    The piers' inner faces are flush with the arch; ``pier_width`` is not less than its thickness.
-    Known: by symmetry the floor carries half of the weight under either pier.
+    The piers' inner faces are flush with the arch. Known: by symmetry the floor carries half of
+    the weight under either pier.
+
+    Parameters
+    ----------
+    voussoirs : int
+        Three or more.
+    thickness : float
+        Of the arch over the radius of its middle line.
+    friction : float
+        mu of all joints.
+    pier_width : float [m]
+        No less than the arch's thickness is taken.
+    pier_height : float [m]
+    courses : int
+        Of either pier.
+
+    Returns
+    -------
+    Scene
+        ``reference["force under a pier"]`` [N].
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.buttressed_arch(voussoirs=7, courses=2)
+    >>> len(scene)  # floor, piers, voussoirs
+    12
     """
     scene, stone = _masonry(
         "buttressed-arch", "an arch on two piers: do they take its thrust?", friction, {}
@@ -133,9 +189,39 @@ def wall_with_door(
 ) -> Scene:
     """A 2D wall in running bond with a door under a lintel, on a floor.
 
-    Bricks are 0.4 m by 0.2 m, half as wide at the ends of every other course. The door is so many
-    bricks wide and courses high, in the middle; the lintel reaches half a brick to either side.
-    Known: the floor carries the total weight.
+    Bricks are 0.4 m by 0.2 m, half as wide at the ends of every other course. The door is in the
+    middle; the lintel reaches half a brick to either side. Known: the floor carries the total
+    weight.
+
+    Parameters
+    ----------
+    courses : int
+        Two or more.
+    bricks : int
+        Of a course, four or more.
+    door_width : int
+        In bricks; two fewer than a course has at most.
+    door_height : int
+        In courses; one fewer than the wall has at most.
+    friction : float
+        mu of all joints.
+
+    Returns
+    -------
+    Scene
+        ``reference["weight"]`` [N].
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.wall_with_door(4, bricks=4, door_width=1, door_height=2)
+    >>> rl.statics(scene).load_factor().factor > 0.1  # part of g, sideways
+    True
     """
     scene, stone = _masonry(
         "wall-with-door", "a wall of bricks with a door: who carries the lintel?", friction, {}
@@ -169,7 +255,33 @@ def tower(
     """A 2D stack of equal blocks on a floor.
 
     Known: pushed sideways by a factor of its weight it slides at mu, or tips at width over total
-    height, whichever is less ("load factor").
+    height, whichever is less.
+
+    Parameters
+    ----------
+    blocks : int
+    width : float [m]
+    height : float [m]
+        Of a block.
+    friction : float
+        mu of all joints.
+
+    Returns
+    -------
+    Scene
+        ``reference["load factor"]`` is that of the push.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> tower = rl.scenes.tower(4, width=0.3, height=0.25)
+    >>> round(rl.statics(tower).load_factor().factor, 6)
+    0.3
     """
     scene, stone = _masonry(
         "tower",
@@ -201,8 +313,36 @@ def dome(
 ) -> Scene:
     """A hemispherical dome of wedges with plane faces, open at its top, on a floor.
 
-    thickness: over the radius of the middle surface, 1 m. opening [degrees]: half-angle of the
-    oculus. Known: the floor carries the total weight.
+    Known: the floor carries the total weight.
+
+    Parameters
+    ----------
+    segments : int
+        Of a ring, six or more.
+    courses : int
+        Rings, two or more.
+    thickness : float
+        Over the radius of the middle surface, 1 m.
+    opening : float [degrees]
+        Half-angle of the oculus.
+    friction : float
+        mu of all joints.
+
+    Returns
+    -------
+    Scene
+        ``reference["weight"]`` [N].
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> len(rl.scenes.dome(6, courses=2))  # floor and wedges
+    13
     """
     scene, stone = _masonry(
         "dome", "a dome of wedges with an oculus: rings and meridians", friction, {}, dim=3

@@ -39,9 +39,42 @@ def pyramid(
 ) -> Scene:
     """Cannonball pyramid: a square base of base x base fixed spheres, layers in its hollows.
 
-    The packing of section 8.2. drop: gap between layers over the radius at the start (0 is the
-    static pyramid). young_ratio: E1/E0 of spheres with odd index over those with even index.
-    Known: PYRAMID_LARGEST, the largest force over one sphere's weight at rest (young_ratio 1).
+    The packing of section 8.2. Known: PYRAMID_LARGEST, the largest force over one sphere's weight
+    at rest (young_ratio 1).
+
+    Parameters
+    ----------
+    base : int
+        Spheres along a side of the lowest layer.
+    diameter : float [m]
+    density : float [kg/m^3]
+    young : float [Pa]
+        E0, of spheres with even index.
+    young_ratio : float
+        E1/E0 of spheres with odd index over those with even index.
+    law : str or float
+        "hooke", "hertz" or an exponent p > 1.
+    drop : float
+        Gap between layers over the radius at the start; 0 is the static pyramid.
+
+    Returns
+    -------
+    Scene
+        ``reference["largest over weight"]`` where it is known.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.pyramid(5, drop=0.0)
+    >>> step = rl.Simulation(scene).step()
+    >>> weight = 9.81 * scene.bodies.mass[-1]
+    >>> round(float(step.force.max() / weight), 6), scene.reference["largest over weight"]
+    (1.04492, 1.04492)
     """
     largest = PYRAMID_LARGEST.get(law, {}).get(base) if young_ratio == 1 else None
     scene = Scene(
@@ -88,7 +121,39 @@ def rough_pyramid(
 ) -> Scene:
     """The pyramid of the gallery with friction, its layers touching.
 
-    young_ratio: E1/E0 of spheres with odd index over those with even index. Known: ROUGH_PYRAMID.
+    Known: ROUGH_PYRAMID, of equal spheres with Hooke's law and k_t/k_n = 2/7.
+
+    Parameters
+    ----------
+    base : int
+        Spheres along a side of the lowest layer.
+    friction : float
+        mu.
+    tangential_stiffness : float
+        k_t/k_n.
+    young_ratio : float
+        E1/E0 of spheres with odd index over those with even index.
+    law : str or float
+        "hooke", "hertz" or an exponent p > 1.
+
+    Returns
+    -------
+    Scene
+        ``reference`` holds "largest", "largest tangential" and "sum of normal forces", each over a
+        sphere's weight, where they are known.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.rough_pyramid(5, friction=0.3)
+    >>> found = rl.statics(scene).forces()
+    >>> round(float(found.force.max() / (9.81 * scene.bodies.mass[-1])), 6)
+    0.767993
     """
     usual = young_ratio == 1 and law == "hooke" and tangential_stiffness == 2 / 7
     known = ROUGH_PYRAMID.get((base, friction), ()) if usual else ()
@@ -141,8 +206,32 @@ def _add_pyramid(
 
 @checked(count=at_least(1), seed=at_least(0))
 def pile_2d(count: int = 60, *, seed: int = 1) -> Scene:
-    """Disks of unequal size falling into a 2D box. Known: the floor carries the total weight
-    once at rest."""
+    """Disks of unequal size falling into a 2D box.
+
+    Known: the floor carries the total weight once at rest.
+
+    Parameters
+    ----------
+    count : int
+        Of disks.
+    seed : int
+        Of radii and places.
+
+    Returns
+    -------
+    Scene
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> len(rl.scenes.pile_2d(10))  # with a floor and two walls
+    13
+    """
     rng = np.random.default_rng(seed)
     scene = Scene(
         name="pile-2d",
@@ -166,8 +255,32 @@ def pile_2d(count: int = 60, *, seed: int = 1) -> Scene:
 
 @checked(count=at_least(1), seed=at_least(0))
 def container(count: int = 27, *, seed: int = 1) -> Scene:
-    """Boxes and ellipsoids falling into an open box of five planes. Known: the floor carries
-    the total weight once at rest."""
+    """Boxes and ellipsoids falling into an open box of five planes.
+
+    Known: the floor carries the total weight once at rest.
+
+    Parameters
+    ----------
+    count : int
+        Of bodies that fall.
+    seed : int
+        Of sizes and orientations.
+
+    Returns
+    -------
+    Scene
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> len(rl.scenes.container(8))  # with five planes
+    13
+    """
     rng = np.random.default_rng(seed)
     scene = Scene(
         name="container",
@@ -195,6 +308,29 @@ def packing(count: int = 200, *, seed: int = 1) -> Scene:
     """Spheres of unequal size settling in an open box.
 
     Radii from 1.4 to 2 mm. Known: the floor carries the total weight once at rest.
+
+    Parameters
+    ----------
+    count : int
+        Of spheres.
+    seed : int
+        Of radii and places.
+
+    Returns
+    -------
+    Scene
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> radius = rl.scenes.packing(20).bodies.bounding_radius[5:]
+    >>> bool(1.4e-3 <= radius.min() < radius.max() <= 2e-3)
+    True
     """
     scene = Scene(
         name="packing",
@@ -212,6 +348,30 @@ def rough_packing(count: int = 50, *, friction: float = 0.5, seed: int = 1) -> S
 
     Known: floor and walls together carry the total weight once at rest. By contact dynamics 300
     spheres come to rest within some 150 steps, in 20 s.
+
+    Parameters
+    ----------
+    count : int
+        Of spheres.
+    friction : float
+        mu.
+    seed : int
+        Of radii and places.
+
+    Returns
+    -------
+    Scene
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.scenes.rough_packing(20, friction=0.3).bodies.materials[0].friction
+    0.3
     """
     scene = Scene(
         name="rough-packing",
@@ -242,10 +402,39 @@ def periodic_packing(
     pressure: float = 1e4,
     seed: int = 1,
 ) -> Scene:
-    """Loose spheres, or disks, of unequal size in a periodic cell under a pressure [Pa; N/m in 2D].
+    """Loose spheres, or disks, of unequal size in a periodic cell under a pressure.
 
     Radii from 1.33 to 2 mm, at random on a grid and with random velocities, at a packing fraction
     of 0.28 in space and 0.5 in the plane at most. Known: the stress at rest is the pressure.
+
+    Parameters
+    ----------
+    count : int
+        Of balls, 16 or more.
+    dim : {3, 2}
+    friction : float
+        mu.
+    pressure : float [Pa; N/m in 2D]
+    seed : int
+        Of radii, places and velocities.
+
+    Returns
+    -------
+    Scene
+        ``reference["pressure"]``.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.periodic_packing(16, dim=2, pressure=100.0)
+    >>> scene.cell.stress[:2, :2]
+    array([[100.,   0.],
+           [  0., 100.]])
     """
     rng = np.random.default_rng(seed)
     radius = rng.uniform(2 / 3, 1.0, count) * 2e-3

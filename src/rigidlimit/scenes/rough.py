@@ -22,10 +22,41 @@ def groove(
     weight: float = 10.0,
     law: str | float = "hooke",
 ) -> Scene:
-    """A disk in a 2D groove whose sides' normals make ``angle`` [degrees] with the vertical.
+    """A disk in a 2D groove whose sides' normals lean from the vertical.
 
-    tangential_stiffness: k_t/k_n = r. Known, loaded slowly from nothing, Hooke: the sides push with
-    f_n = W / (2 (cos a + m sin a)) and rub with m f_n, m = min(r tan a, mu).
+    Known, loaded slowly from nothing, Hooke: the sides push with f_n = W / (2 (cos a + m sin a))
+    and rub with m f_n, m = min(r tan a, mu), r = k_t/k_n.
+
+    Parameters
+    ----------
+    angle : float [degrees]
+        a, of the normals with the vertical.
+    friction : float
+        mu.
+    tangential_stiffness : float
+        r = k_t/k_n.
+    weight : float [N]
+        W.
+    law : str or float
+        "hooke", "hertz" or an exponent p > 1.
+
+    Returns
+    -------
+    Scene
+        ``reference`` holds "forces" and "tangential forces" of left and right, with Hooke's law.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> scene = rl.scenes.groove(friction=0.2)
+    >>> found = rl.statics(scene).forces()
+    >>> np.allclose(found.force, scene.reference["forces"])
+    True
     """
     a = np.radians(angle)
     mobilised = float(min(tangential_stiffness * np.tan(a), friction))
@@ -76,9 +107,32 @@ def _plane_and(scene, shape, slope, height, speed, friction):
 
 @checked(slope=SLOPE, friction=not_negative)
 def incline(slope: float = 20.0, *, friction: float = 0.5) -> Scene:
-    """A 2D block of 1 kg on an incline of ``slope`` [degrees].
+    """A 2D block of 1 kg on an incline.
 
     Known: it stays where tan(slope) <= mu; else it slides with g (sin - mu cos).
+
+    Parameters
+    ----------
+    slope : float [degrees]
+    friction : float
+        mu.
+
+    Returns
+    -------
+    Scene
+        ``reference["acceleration"]`` [m/s^2].
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> simulation = rl.Simulation(rl.scenes.incline(20.0, friction=0.5))
+    >>> float(abs(simulation.step().state.velocity).max()) < 1e-6  # it stays
+    True
     """
     a = np.radians(slope)
     slides = GRAVITY * max(0.0, float(np.sin(a) - friction * np.cos(a)))
@@ -98,10 +152,37 @@ def incline(slope: float = 20.0, *, friction: float = 0.5) -> Scene:
     speed=not_negative,
 )
 def rolling_ball(slope: float = 20.0, *, friction: float = 0.5, speed: float = 0.0) -> Scene:
-    """A ball of 1 kg on an incline of ``slope`` [degrees], that slides down with ``speed`` [m/s].
+    """A ball of 1 kg on an incline.
 
-    Known: from rest it rolls with 5/7 g sin(slope) while mu >= 2/7 tan(slope), and else slides with
-    g (sin - mu cos). On a level plane a sliding ball rolls from 5/7 of its speed on.
+    Known: from rest it rolls with 5/7 g sin(slope) while mu >= 2/7 tan(slope), and else slides
+    with g (sin - mu cos). On a level plane a sliding ball rolls from 5/7 of its speed on.
+
+    Parameters
+    ----------
+    slope : float [degrees]
+    friction : float
+        mu.
+    speed : float [m/s]
+        With which it slides down at the start, without turning.
+
+    Returns
+    -------
+    Scene
+        ``reference`` holds "acceleration" [m/s^2] from rest, "final speed" [m/s] on a level plane.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> scene = rl.scenes.rolling_ball(20.0, friction=0.5)
+    >>> velocity = rl.Simulation(scene).step().state.velocity[1, :3]  # after dt
+    >>> pull = float(abs(velocity[0]) / scene.dt / np.cos(np.radians(20.0)))  # along the slope
+    >>> round(pull, 4), round(scene.reference["acceleration"], 4)
+    (2.3966, 2.3966)
     """
     a = np.radians(slope)
     rolls = friction >= 2 / 7 * np.tan(a)
@@ -123,11 +204,38 @@ def rolling_ball(slope: float = 20.0, *, friction: float = 0.5, speed: float = 0
 def ladder(
     angle: float = 60.0, *, friction: float = 0.5, length: float = 4.0, weight: float = 200.0
 ) -> Scene:
-    """A 2D ladder on a rough floor against a smooth wall, ``angle`` [degrees] to the floor.
+    """A 2D ladder on a rough floor against a smooth wall.
 
     It is a twentieth as thick as long and touches with two corners. Known: the floor carries the
     weight, the wall pushes with W (L/2 cos a - d/2 sin a) / (L sin a), d the thickness, and
-    friction holds the foot, as long as that is at most mu W: "stands".
+    friction holds the foot, as long as that is at most mu W.
+
+    Parameters
+    ----------
+    angle : float [degrees]
+        a, to the floor.
+    friction : float
+        mu of floor and ladder.
+    length : float [m]
+        L.
+    weight : float [N]
+        W.
+
+    Returns
+    -------
+    Scene
+        ``reference`` holds "stands", and "forces" and "tangential forces" where it does.
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.scenes.ladder(60.0).reference["stands"], rl.scenes.ladder(30.0).reference["stands"]
+    (True, False)
     """
     a, thick = np.radians(angle), length / 20
     push = float(weight * (length * np.cos(a) - thick * np.sin(a)) / (2 * length * np.sin(a)))
@@ -163,6 +271,31 @@ def heap(count: int = 100, *, friction: float = 0.5, seed: int = 1) -> Scene:
 
     Radii from 1.4 to 2 mm. Known: the bed carries the total weight once at rest. `rigidlimit run`
     takes some 15 s for 100 balls, a minute for 200; more of them pour by `settle` in seconds.
+
+    Parameters
+    ----------
+    count : int
+        Of poured balls.
+    friction : float
+        mu.
+    seed : int
+        Of radii and places.
+
+    Returns
+    -------
+    Scene
+
+    Raises
+    ------
+    InputError
+        For an argument out of range.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.heap(10)
+    >>> int(scene.bodies.free.any(axis=1).sum())  # balls that move
+    10
     """
     rng = np.random.default_rng(seed)
     scene = Scene(

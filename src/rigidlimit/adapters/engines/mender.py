@@ -77,8 +77,8 @@ class Mender:
     >>> for _ in range(200):
     ...     mujoco.mj_step(model, data)
     >>> mended = mender.mend(data)
-    >>> mended.force.round(3)
-    array([2.453, 2.453, 2.453, 2.453])
+    >>> mended.force.round(2)
+    array([2.45, 2.45, 2.45, 2.45])
     """
 
     def __init__(

@@ -147,7 +147,7 @@ def mobilised(
     --------
     >>> import rigidlimit as rl
     >>> step = rl.Simulation("rough-pyramid").step()
-    >>> bool((rl.mobilised(step) <= 1.0).all())
+    >>> bool((rl.mobilised(step) <= 1.0 + 1e-12).all())
     True
     """
     shown = frame(source, scene=scene, index=index)

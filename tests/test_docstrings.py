@@ -1,0 +1,119 @@
+"""Docstrings of what is public: sections that name every argument, and examples that are run."""
+
+import doctest
+import importlib
+import inspect
+import re
+
+import pytest
+
+import rigidlimit as rl
+
+PACKAGES = [*rl._PACKAGES, "output.measures", "output.plots"]
+ENGINES = ("mujoco", "pybullet", "pinocchio", "pydrake", "newton", "jax", "torch")
+OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
+
+LACKING = """
+Certificate Collapse CompatibleForces ContactDynamicsResult ContactError ContactHistory
+Coordination Degree Determinacy Ensemble ForceChains ForceDistribution GapNoise IncrementResult
+IncrementSettings InputError LeastFriction MissingExtra NoRest NoRoom OutputError Packing
+PenaltyResult Plan PoseForces RigidlimitError Rose RoughCertificate RoughDeterminacy RoughForces
+RoughSensitivity SceneError SceneWarning SelfStress Sensitivity Simulation SlidingCollapse
+Statics Status StepResult UnfinishedRun contact_dynamics coordination force_chains
+force_correlation force_distribution gap_noise_spread least_friction load_factor
+local_packing_fraction pair_correlation read_packing read_run read_study rose self_stress
+sensitivity sliding_load_factor statics stress_field study write_packing adapters.ArrayMender
+adapters.Block adapters.BlockAssembly adapters.CapturedProblem adapters.ClosedContacts
+adapters.ContactSprings adapters.EngineContacts adapters.ForceGradients adapters.ForceMap
+adapters.FreeRows adapters.MendOptions adapters.MendedBatch adapters.MendedForces
+adapters.Mender adapters.NetForce adapters.Places adapters.StackedBatch adapters.capture
+adapters.capture_step adapters.free_body_rows adapters.from_drake adapters.from_mujoco
+adapters.from_newton adapters.from_pinocchio adapters.from_pybullet adapters.mend
+adapters.mend_forces adapters.normal_problem adapters.read_captured adapters.read_compas
+adapters.solve_captured adapters.solve_coulomb adapters.write_compas adapters.write_fclib
+adapters.write_siconos dynamics.ContactProblem dynamics.RoughDynamicsResult paths.Leg
+paths.LoadingPath paths.follow paths.isotropic paths.oedometer paths.pure_shear
+paths.simple_shear paths.triaxial paths.uniaxial penalty.Comparison penalty.PenaltyProgress
+penalty.Rest penalty.compare penalty.stiffness_sweep studies.measure_figure studies.write_report
+output.measures.mueth_distribution output.plots.Fallback output.plots.Frame
+output.plots.collapse_mechanism output.plots.comparison output.plots.determinacy_map
+output.plots.floor_forces output.plots.force_chains output.plots.force_density
+output.plots.force_distribution output.plots.force_histogram output.plots.force_network
+output.plots.frame output.plots.rose output.plots.save_figure output.plots.scene_figure
+output.plots.stress_field output.plots.stress_strain output.plots.thrust_line
+""".split()
+"""Callables whose docstrings still lack something: to become none."""
+
+
+def _public():
+    """Name and value of every public callable, once: at the top, or in its package."""
+    found = {}
+    for module in (rl, *(importlib.import_module(f"rigidlimit.{name}") for name in PACKAGES)):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if callable(value) and not name.startswith("_"):
+                found.setdefault(value, f"{module.__name__}.{name}"[len("rigidlimit.") :])
+    return {name: value for value, name in found.items()}
+
+
+PUBLIC = _public()
+
+
+def _sections(value):
+    """Text of each section of a docstring in numpy's style; what stands before them as ""."""
+    text = inspect.cleandoc(value.__doc__ or "")
+    first, *rest = SECTION.split(text)
+    return {"": first, **dict(zip(rest[::2], rest[1::2], strict=True))}
+
+
+def _explained(section):
+    """Names that a section explains: what stands at its margin, before a colon."""
+    heads = [line.split(" : ")[0] for line in section.splitlines() if re.match(r"[\w*]", line)]
+    return {name.strip().lstrip("*") for head in heads for name in head.split(",")}
+
+
+def _arguments(value):
+    try:
+        given = inspect.signature(value).parameters
+    except ValueError:
+        return set()
+    return {name for name in given if name not in ("self", "cls") and not name.startswith("_")}
+
+
+def lacking(value):
+    """What the docstring of a callable does not have."""
+    sections, arguments = _sections(value), _arguments(value)
+    told = {name: _explained(sections.get(name, "")) for name in ("Parameters", "Attributes")}
+    missing = [] if ">>> " in sections.get("Examples", "") else ["Examples"]
+    if inspect.isclass(value) and issubclass(value, Exception):
+        return missing
+    explained = told["Parameters"] | (told["Attributes"] if inspect.isclass(value) else set())
+    missing += [f"argument {name}" for name in sorted(arguments - explained)]
+    missing += [f"no argument {name}" for name in sorted(told["Parameters"] - arguments)]
+    if not inspect.isclass(value):
+        silent = value.__annotations__.get("return") in (None, "None")
+        missing += [] if silent or "Returns" in sections else ["Returns"]
+    made_here = inspect.isclass(value) and "Attributes" in sections
+    return missing + ([] if made_here or "Raises" in sections else ["Raises"])
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_docstring_is_complete(name):
+    """Contract: a docstring names every argument and no other, what is returned and raised, and
+    has an example. Classes that the library makes name their attributes instead."""
+    assert bool(lacking(PUBLIC[name])) == (name in LACKING), lacking(PUBLIC[name])
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_examples_of_docstrings(name, tmp_path, monkeypatch):
+    """Example: what a docstring shows runs, and prints what it says."""
+    monkeypatch.chdir(tmp_path)
+    value, told = PUBLIC[name], []
+    finder, runner = doctest.DocTestFinder(), doctest.DocTestRunner(optionflags=OPTIONS)
+    for case in finder.find(value, name, module=False, globs={}):
+        for engine in ENGINES:
+            if f"import {engine}" in case.docstring:
+                pytest.importorskip(engine, reason=f"needs {engine}")
+        runner.run(case, out=told.append)
+    assert not runner.failures, "".join(told)

@@ -16,6 +16,7 @@ _HOME = {
     "MendOptions": "engines.options",
     "MendedBatch": "engines.mended_batch",
     "MendedForces": "engines.result",
+    "MendedSensors": "engines.mujoco_sensors",
     "Mender": "engines.mender",
     "NetForce": "engines.net_forces",
     "Packing": "packings.packing",

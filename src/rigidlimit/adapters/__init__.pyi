@@ -22,6 +22,7 @@ from .engines.mended_batch import MendedBatch as MendedBatch
 from .engines.mended_batch import StackedBatch as StackedBatch
 from .engines.mender import Mender as Mender
 from .engines.mujoco import from_mujoco as from_mujoco
+from .engines.mujoco_sensors import MendedSensors as MendedSensors
 from .engines.net_forces import NetForce as NetForce
 from .engines.newton import from_newton as from_newton
 from .engines.options import MendOptions as MendOptions

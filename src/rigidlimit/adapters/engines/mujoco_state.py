@@ -14,7 +14,7 @@ and M a = M a_0 + J^T f. Primal solvers (CG, Newton) fulfil the law and approach
 the other way round: the larger of both residuals shows how far the solver converged.
 """
 
-from functools import lru_cache
+import threading
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -151,10 +151,15 @@ def _cone(y, D, friction, mu, force):
         force[k] = over * mu * (y[k] * friction[k - 1]) / size * friction[k - 1]
 
 
-@lru_cache(maxsize=1)
+_kept = threading.local()
+
+
 def _scratch(mujoco, model):
-    """Data to place bodies in, kept for the last model: making it takes as long as mending."""
-    return mujoco.MjData(model)
+    """Data to place bodies in, kept for the last model of each thread: making it takes as long as
+    mending."""
+    if getattr(_kept, "model", None) is not model:
+        _kept.model, _kept.data = model, mujoco.MjData(model)
+    return _kept.data
 
 
 def _poses(mujoco, model, scratch, qpos):

@@ -141,8 +141,31 @@ def of_parts(mended: "MendedForces", sides: np.ndarray, about: np.ndarray) -> tu
         engine_force = np.full(len(row), np.nan)
     return _sums(
         sides, about, places.sides, frames, mended.force[row], rubs, engine_force, engine_rubs,
-        mended.friction_margin[row],
+        margins(mended),
     )  # fmt: skip
+
+
+def margins(mended: "MendedForces") -> np.ndarray:
+    """``friction_margin`` (m,) of the rows of ``mended.listed``."""
+    listed = mended.listed
+    return _margins(listed.friction, mended.pressing[listed.row], mended.tangential[listed.row])
+
+
+@njit(cache=True)
+def _margins(friction, pressing, rubs):
+    out = np.full(len(friction), np.nan)
+    for i in range(len(friction)):
+        used, known, beyond = 0.0, False, False
+        for k in range(min(2, friction.shape[1])):
+            bound = friction[i, k] * pressing[i]
+            if bound > 0.0:
+                known = True
+                used += (rubs[i, k] / bound) ** 2
+            elif rubs[i, k] != 0.0:
+                beyond = True
+        if known:
+            out[i] = -np.inf if beyond else 1.0 - np.sqrt(used)
+    return out
 
 
 def _parts(mended):

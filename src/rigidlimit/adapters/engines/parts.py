@@ -42,8 +42,8 @@ class NamedParts:
         """(all names, numbers (m, 2)) of the kind "geom" or "body"."""
         return (self.geoms, self.geom) if kind == "geom" else (self.bodies, self.body)
 
-    def find(self, name: str) -> tuple[str, np.ndarray]:
-        """The whole name of a part, a geom before a body, and which sides belong to it (m, 2) bool.
+    def place(self, name: str) -> tuple[str, int, str]:
+        """(kind, number, whole name) of a part, a geom before a body.
 
         Raises InputError for names that no part, or several, have.
         """
@@ -51,10 +51,10 @@ class NamedParts:
             raise InputError(f"a part is named {name!r}; expected the name of a geom or body")
         for fits in (name.__eq__, lambda whole: whole.endswith(tuple(end + name for end in ENDS))):
             for kind in ("geom", "body"):
-                names, number = self.of_kind(kind)
+                names, _ = self.of_kind(kind)
                 found = [i for i, whole in enumerate(names) if fits(whole)]
                 if len(found) == 1:
-                    return names[found[0]], number == found[0]
+                    return kind, found[0], names[found[0]]
                 if found:
                     called = ", ".join(names[i] for i in found)
                     raise InputError(
@@ -63,6 +63,11 @@ class NamedParts:
                     )
         known = [*self.geoms, *self.bodies]
         raise InputError(f"no geom or body is called {name!r}; {nearest(name, known)}")
+
+    def find(self, name: str) -> tuple[str, np.ndarray]:
+        """The whole name of a part, and which sides belong to it (m, 2) bool; as ``place``."""
+        kind, number, whole = self.place(name)
+        return whole, self.of_kind(kind)[1] == number
 
     @property
     def pairs(self) -> "Pairs":

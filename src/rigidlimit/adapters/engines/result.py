@@ -15,7 +15,7 @@ from .joint import in_rows
 from .listed import Listed
 from .memory import ContactSprings, springs_of
 from .message import message
-from .net_forces import NetForce, net_forces, of_part
+from .net_forces import NetForce, margins, net_forces, of_part
 from .shares import ENGINE
 from .solved_problem import SolvedProblem
 
@@ -144,13 +144,9 @@ class MendedForces(SolvedProblem):
         forces, 1 where friction carries nothing, 0 at the bound of Coulomb's cone (of its ellipse
         where there are two coefficients), below 0 where kept friction forces are outside it; nan
         where a contact does not press or has no friction."""
-        mu = self.listed.spread(self.listed.friction[:, :2])
-        bound = mu * self.pressing[:, None]
-        known = (bound > 0.0).any(axis=1)
-        rubs = self.tangential[:, :2]
-        part = np.divide(rubs, bound, where=bound > 0.0, out=np.zeros_like(rubs))
-        part[(bound <= 0.0) & (rubs != 0.0)] = np.inf
-        return np.where(known, 1.0 - np.linalg.norm(part, axis=1), np.nan)
+        out = np.full(len(self.force), np.nan)
+        out[self.listed.row] = margins(self)
+        return out
 
     @property
     def largest_change(self) -> float:

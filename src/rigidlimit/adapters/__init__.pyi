@@ -28,6 +28,7 @@ from .engines.newton import from_newton as from_newton
 from .engines.options import MendOptions as MendOptions
 from .engines.pinocchio import from_pinocchio as from_pinocchio
 from .engines.pybullet import from_pybullet as from_pybullet
+from .engines.rerun_log import RerunLog as RerunLog
 from .engines.result import MendedForces as MendedForces
 from .formats import read_captured as read_captured
 from .formats.capture import capture as capture

@@ -1,0 +1,144 @@
+"""Mended forces in a recording of Rerun: arrows beside the engine's, and curves of parts."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import InputError
+from .arguments import expect, imported
+from .rerun_shapes import body_poses, body_shapes
+from .result import MendedForces
+
+if TYPE_CHECKING:
+    from mujoco import MjData, MjModel
+    from rerun import RecordingStream
+
+COLORS = {"engine": (230, 159, 0), "mended": (0, 114, 178)}
+
+LONGEST = 0.5
+"""Length of the arrow of the largest force of the first state, over the size of its contacts."""
+
+THICK = 0.02
+"""Radius of arrows, over the length of the longest of the first state."""
+
+
+class RerunLog:
+    """Log of mended forces to a Rerun recording.
+
+    Parameters
+    ----------
+    recording : ``rerun.RecordingStream``; None: that of the process (``rerun.init``).
+    path : entity below which all is logged.
+    scale : length of arrows [m/N]; None: as fits the first state that has forces.
+    parts : names of parts, as ``MendedForces.on`` takes them, whose normal force and friction
+        margin are logged as curves.
+
+    Raises
+    ------
+    MissingExtra : without the package (extra ``rerun``).
+
+    Examples
+    --------
+    Beside a MuJoCo simulation, into a file that ``rerun walk.rrd`` shows::
+
+        recording = rerun.RecordingStream("walk")
+        recording.save("walk.rrd")
+        log = RerunLog(recording, parts=["foot_FL", "foot_FR"])
+        for mended in Mender(model).along(states):
+            log.bodies(model, data, time=data.time)
+            log.forces(mended, time=data.time)
+    """
+
+    def __init__(
+        self,
+        recording: "RecordingStream | None" = None,
+        *,
+        path: str = "contacts",
+        scale: float | None = None,
+        parts: Sequence[str] = (),
+    ):
+        self.rerun = imported("rerun", engine="Rerun", extra="rerun")
+        if recording is not None:
+            expect("RerunLog", recording=(recording, self.rerun.RecordingStream))
+        if scale is not None and not scale > 0.0:
+            raise InputError(f"scale is {scale}; expected metres per newton, above 0")
+        self.recording, self.path, self.scale = recording, path, scale
+        self.parts = (parts,) if isinstance(parts, str) else tuple(parts)
+        self._radius = 0.0
+        self._shown: Any = None  # the model whose shapes were logged
+        self._styled = False
+
+    def forces(self, mended: MendedForces, *, time: float | None = None) -> None:
+        """Arrows of both on the second part of each contact, ``PATH/mended`` and, shifted by their
+        thickness, ``PATH/engine``; curves ``PATH/PART/normal_force`` of both and
+        ``PATH/PART/friction_margin``; the message where forces did not converge.
+
+        time [s]: on the timeline "time"; None: the recording's own.
+
+        Raises InputError for a part that the model does not have, and without contact points.
+        """
+        self._at(time)
+        listed = mended.listed
+        if listed.places is None:
+            raise InputError("arrows need places=: contact points, normals and tangents")
+        point = listed.places.sides.mean(axis=1)
+        both = {"mended": mended.vectors[listed.row], "engine": mended.engine_vectors[listed.row]}
+        self._fit(both["mended"], listed.places)
+        aside = np.zeros_like(point)
+        if listed.places.tangents is not None:
+            aside = 3.0 * self._radius * np.asarray(listed.places.tangents)[:, 0]
+        for name, vectors in both.items():
+            known = np.isfinite(vectors).all(axis=1)
+            arrows = self.rerun.Arrows3D(
+                vectors=(self.scale or 1.0) * vectors[known],
+                origins=point[known] + (aside[known] if name == "engine" else 0.0),
+                radii=self._radius,
+                colors=COLORS[name],
+                labels=[f"{np.linalg.norm(v):.3g} N" for v in vectors[known]],
+                show_labels=False,
+            )
+            self._log(name, arrows)
+        for part in self.parts:
+            net = mended.on(part)
+            engine = float(mended.engine_force[net.contacts].sum())
+            self._log([part, "normal_force"], self.rerun.Scalars([net.normal_force, engine]))
+            if np.isfinite(net.friction_margin):
+                margin = self.rerun.Scalars([net.friction_margin])
+                self._log([part, "friction_margin"], margin)
+        if not mended.converged:
+            self._log("message", self.rerun.TextLog(mended.message, level="WARN"))
+
+    def bodies(self, model: "MjModel", data: "MjData", *, time: float | None = None) -> None:
+        """Shapes of a MuJoCo model as it shows them (groups 0 to 2) at the poses of ``data``, below
+        ``PATH/bodies``. Height fields, flexes and skins are left out."""
+        self._at(time)
+        if self._shown is not model:
+            for name, number, shape in body_shapes(self.rerun, model):
+                self._log(["bodies", name, f"geom {number}"], shape, static=True)
+            self._shown = model
+        for name, pose in body_poses(self.rerun, model, data):
+            self._log(["bodies", name], pose)
+
+    def _at(self, time):
+        if time is not None:
+            self.rerun.set_time("time", duration=float(time), recording=self.recording)
+        if not self._styled:
+            self._styled = True
+            lines = self.rerun.SeriesLines(
+                names=["mended", "engine"], colors=[COLORS["mended"], COLORS["engine"]]
+            )
+            for part in self.parts:
+                self._log([part, "normal_force"], lines, static=True)
+
+    def _fit(self, vectors, places):
+        """The scale of the first state with forces."""
+        largest = float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
+        if self._radius == 0.0 and largest > 0.0:
+            longest = LONGEST * places.size if self.scale is None else self.scale * largest
+            self.scale, self._radius = longest / largest, THICK * longest
+
+    def _log(self, name, what, static=False):
+        inner = [name] if isinstance(name, str) else list(name)
+        whole = self.rerun.new_entity_path([*filter(None, self.path.split("/")), *inner])
+        self.rerun.log(whole, what, static=static, recording=self.recording)

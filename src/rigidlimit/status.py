@@ -7,7 +7,25 @@ from ._support.words import counted
 
 
 class Status(Enum):
-    """Outcome of a solve. ``value`` is the name in files; ``advice`` says what to try."""
+    """Outcome of a solve. ``value`` is the name in files; ``advice`` says what to try.
+
+    Attributes
+    ----------
+    value : str
+        "converged", "max_iterations", "stalled", "load_not_carried", "no_room", "no_equilibrium",
+        "jammed", "relaxed", "unbalanced", "approximate" or "unstable".
+    advice : str
+        What it means, and what to try.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> status = rl.Simulation("beam").step().classic.status
+    >>> status is rl.Status.CONVERGED, status.advice
+    (True, 'the residual is below the tolerance')
+    >>> print(rl.Status.STALLED)
+    stalled
+    """
 
     CONVERGED = "converged"
     MAX_ITERATIONS = "max_iterations"

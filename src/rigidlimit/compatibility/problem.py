@@ -24,24 +24,62 @@ from ..status import Status, work
 class CompatibleForces(Displayed):
     """The forces that stiff elastic contacts would have. m contacts, n degrees of freedom.
 
-    force (m,) [N]: normal forces f >= 0. displacement (n,): u of the network for stiffness as
-    given, an elastic displacement times the unknown common stiffness scale; zero where held.
-    residual: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, where a_j = max_i |B_ij| is 1 for
-    translations and the longest arm for rotations, so that forces compare with forces. With
-    gap_error over max_j (|B|^T f)_j / a_j where that is more: overlaps may press with forces far
-    above the load, and the balance is known to the rounding of these.
-    smallest_force [N]: min f. duality_gap: |primal + dual| / primal energy, of the load that the
-    forces stand for, less what rounding of loads, forces and displacements makes of it.
-    force_error: how far forces can be from the least energy by this gap and what it forgives,
-    the worst of them over the largest force (``force_bound``), and the error due to rounding of B
-    along weakly constrained motions, where these were found; for p < 2 a gap of 1e-9 means an
-    error of 1e-3. forgiven: whether it exceeds ``WARNED`` due to that allowance alone. imbalance
-    (n,) [N, N m]: B^T f - F~. worst_dof: where the residual is attained. carries_load (m,) bool.
-    routes: ways that were tried, in turn. load (n,): the one that is balanced, where motions were
-    left out of it, else None.
-    nearest_status: where the load is not carried, whether the forces for the nearest load that is
-    were solved to the tolerance; where it stayed open whether it is carried, how the search for the
-    nearest load ended; else None.
+    Attributes
+    ----------
+    force : (m,) ndarray [N]
+        Normal forces f >= 0.
+    displacement : (n,) ndarray
+        u of the network for stiffness as given, an elastic displacement times the unknown common
+        stiffness scale; zero where held.
+    status : Status
+    residual : float
+        max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, where a_j = max_i |B_ij| is 1 for
+        translations and the longest arm for rotations, so that forces compare with forces. With
+        gap_error over max_j (|B|^T f)_j / a_j where that is more: overlaps may press with forces
+        far above the load, and the balance is known to the rounding of these.
+    iterations : int
+        Of the method.
+    imbalance : (n,) ndarray [N, N m]
+        B^T f - F~.
+    worst_dof : int
+        Column where the residual is attained.
+    duality_gap : float
+        |primal + dual| / primal energy, of the load that the forces stand for, less what rounding
+        of loads, forces and displacements makes of it.
+    force_error : float
+        How far forces can be from the least energy by this gap and what it forgives, the worst of
+        them over the largest force (``force_bound``), and the error due to rounding of B along
+        weakly constrained motions, where these were found; for p < 2 a gap of 1e-9 means an error
+        of 1e-3.
+    tolerance : float
+        On the residual.
+    method : str
+        "newton" or "augmented_lagrangian".
+    forgiven : bool
+        Whether ``force_error`` exceeds ``WARNED`` due to that allowance alone.
+    nearest_status : Status or None
+        Where the load is not carried, whether the forces for the nearest load that is were solved
+        to the tolerance; where it stayed open whether it is carried, how the search for the
+        nearest load ended.
+    history : ndarray
+        Residual after each iteration.
+    linear_iterations, factorizations : int
+        Conjugate gradient steps, and factorizations.
+    routes : tuple of str
+        Ways that were tried, in turn.
+    load : (n,) ndarray or None
+        The one that is balanced, where motions were left out of it.
+    smallest_force : float [N]
+        min f.
+    carries_load : (m,) bool ndarray
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+    >>> found = rl.compatible_forces(beam, [10.0, 0.0], stiffness=[1, 3, 1])
+    >>> found.force.round(6), found.converged
+    (array([2., 6., 2.]), True)
     """
 
     force: np.ndarray

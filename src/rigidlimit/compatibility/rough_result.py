@@ -22,9 +22,28 @@ AT_BOUND = 1e-9
 class ContactHistory:
     """What contacts remember, to start the next increment from. Finite in the stiff limit.
 
-    normal (m,) [N]: k c^(p-1) of the overlap c, negative where the contact is open by an elastic
-    displacement. tangential (m, d-1) [N]: tangential force, zero where the contact is not active.
-    gap (m,) [m]: initial gaps, part of c; None: none.
+    Parameters
+    ----------
+    normal : (m,) [N]
+        k c^(p-1) of the overlap c, negative where the contact is open by an elastic displacement.
+    tangential : (m, d-1) [N]
+        Tangential force, zero where the contact is not active.
+    gap : (m,) [m], optional
+        Initial gaps, part of c.
+
+    Raises
+    ------
+    InputError
+        By ``compatible_forces`` and other functions that take it, for wrong shapes.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> disk = dict(tangential=[[0.0, 1.0]], friction=0.5)  # on a floor; columns: up, along
+    >>> first = rl.compatible_forces([[1.0, 0.0]], [1.0, 0.2], **disk)
+    >>> second = rl.compatible_forces([[1.0, 0.0]], [2.0, 0.2], history=first.history, **disk)
+    >>> second.history.normal.round(6), second.history.tangential.round(6)
+    (array([2.]), array([[0.2]]))
     """
 
     normal: np.ndarray
@@ -36,16 +55,36 @@ class ContactHistory:
 class RoughForces(CompatibleForces):
     """``CompatibleForces`` of rough contacts. ``force`` (m,) [N] stays the normal force.
 
-    tangential_force (m, d-1) [N]: on the second body, along the contact's tangents. sliding (m,)
-    bool: contacts at their bound mu f_n. state: "unloaded", "history" or "least energy". history:
-    what the next increment starts from. merged: increments taken together with the one before them,
-    which had no equilibrium of its own. mechanism (n,): where no admissible forces balance the
-    load, the motion that it drives, of largest entry 1; else None. several: whether an equilibrium
-    that was found first is unstable: the forces are those of a stable one to which a disturbance
-    leads, one of several, or of the unstable one (status UNSTABLE). routes: ways of the solver.
-    duality_gap, force_error: of forces of least energy, for the load that they balance: part of the
-    energy by which they can be above the least, and how far a force can be off by it, over the
-    largest; nan for the others, which have no energy to be compared with.
+    Attributes
+    ----------
+    tangential_force : (m, d-1) ndarray [N]
+        On the second body, along the contact's tangents.
+    sliding : (m,) bool ndarray
+        Contacts at their bound mu f_n.
+    state : str
+        "unloaded", "history" or "least energy".
+    history : ContactHistory
+        What the next increment starts from.
+    merged : int
+        Increments taken together with the one before them, which had no equilibrium of its own.
+    mechanism : (n,) ndarray or None
+        Where no admissible forces balance the load, the motion that it drives, of largest entry 1.
+    several : bool
+        Whether an equilibrium that was found first is unstable: the forces are those of a stable
+        one to which a disturbance leads, one of several, or of the unstable one (status UNSTABLE).
+    routes : tuple of str
+        Ways of the solver.
+    duality_gap, force_error : float
+        Of forces of least energy, for the load that they balance: part of the energy by which they
+        can be above the least, and how far a force can be off by it, over the largest; nan for the
+        others, which have no energy to be compared with.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> found = rl.statics(rl.scenes.groove(friction=0.2)).forces()
+    >>> found.force.round(4), found.tangential_force.ravel().round(4), found.sliding
+    (array([5.8926, 5.8926]), array([-1.1785,  1.1785]), array([ True,  True]))
     """
 
     tangential_force: np.ndarray = None  # type: ignore[assignment]  # given always

@@ -39,17 +39,50 @@ ENERGY_ROUNDING = 1e-12
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Brief):
-    """Errors of a force vector, each relative; nan where not requested.
+    """Errors of a force vector, each relative; nan where not requested. m contacts, n columns of B.
 
-    balance: max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, a_j the longest arm of column
-    j, or with gap_error over max_j (|B|^T |f|)_j / a_j where that is more; worst_dof: where.
-    sign: max(0, -f) over max |f|; worst_sign: where. complementarity: max_i |min(f_i / max f,
-    w_i / scale)| for the slack w; worst_slack: where. compatibility: max_i |f_i - k_i max(0,
-    -(B u)_i - g_i)^(p-1)| over max |f|; worst_contact: where. duality_gap: (complementary
-    energy of f + strain energy of u + resultant . u + g . f) over the first of the three, not
-    negative for f >= 0. displacement (n,): u, converged: whether it was found to tolerance.
-    exponent: p. data_error: how far errors of the data move the forces, as given. verdict: one
-    sentence.
+    Attributes
+    ----------
+    balance : float
+        max_j |B^T f - F~|_j / a_j over max_j |F~|_j / a_j, a_j the longest arm of column j, or
+        with gap_error over max_j (|B|^T |f|)_j / a_j where that is more.
+    worst_dof : int
+        Column where.
+    sign : float
+        max(0, -f) over max |f|.
+    worst_sign : int
+        Contact where.
+    complementarity : float
+        max_i |min(f_i / max f, w_i / scale)| for the slack w.
+    worst_slack : int
+        Contact where.
+    compatibility : float
+        max_i |f_i - k_i max(0, -(B u)_i - g_i)^(p-1)| over max |f|.
+    worst_contact : int
+        Contact where.
+    duality_gap : float
+        (complementary energy of f + strain energy of u + resultant . u + g . f) over the first of
+        the three, not negative for f >= 0.
+    displacement : (n,) ndarray
+        u.
+    converged : bool
+        Whether u was found to the tolerance.
+    exponent : float
+        p.
+    data_error : float
+        How far errors of the data move the forces, as given.
+    tolerance : float
+        On each of these.
+    verdict : str
+        One sentence.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+    >>> found = rl.certify(beam, [10.0, 0.0], [5.0, 0.0, 5.0])
+    >>> found.admissible, found.compatible, round(found.compatibility, 4)
+    (True, False, 0.6667)
     """
 
     balance: float

@@ -23,7 +23,18 @@ from .rank import rank
 
 @dataclass(frozen=True)
 class Degree:
-    """The degree of indeterminacy lies from ``least`` to ``most``, as a rule one number."""
+    """The degree of indeterminacy lies from ``least`` to ``most``, as a rule one number.
+
+    Attributes
+    ----------
+    least, most : int
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.Simulation("beam").step().degree
+    Degree(least=1, most=1)
+    """
 
     least: int
     most: int

@@ -14,20 +14,62 @@ from .tolerances import TOLERANCES
 class Determinacy(Displayed):
     """What rigid-body mechanics says of the forces. m contacts, n degrees of freedom.
 
-    degree: dimension of P. nullity: that of B^T on all contacts, m - rank B. mobility: motions of
-    the loaded bodies that keep every loaded contact closed. rank: of B_A, with near-null singular
-    values, tolerance, method. can_carry (m,) bool: A. determined (m,) bool: f_i the same in all of
-    P (zero, if it cannot carry). example (m,) [N]: an admissible f in which every contact of A
-    carries. interval (m, 2) [N]: least and greatest force; nan where not requested; inf where
-    forces are unbounded (bodies wedged between fixed ones). interval_method: how, and
-    whether they are exact or contain the exact ones; reached (m, 2): then, the part of them that is
-    known to be reached, to 1e-7 of the largest force. diameter [N]: the widest interval known, the
-    diameter of P in the largest-force norm over those contacts. floating: bodies without any
-    contact; rattlers: bodies with contacts that can carry nothing. threshold: part of the largest
-    force above which a contact counts as carrying; smallest_force: least force of A in ``example``,
-    over the largest. proven: no further contact can carry. unmoved (n,) bool: free dofs that no
-    contact moves. For a given force: position (m,) in its interval, 0 at the least and 1 at the
-    greatest; distance [N] |f - P|.
+    P are the admissible forces, f >= 0 that balance the load; A the contacts that carry in some of
+    P.
+
+    Attributes
+    ----------
+    degree : int
+        Dimension of P.
+    nullity : int
+        Of B^T on all contacts, m - rank B.
+    mobility : int
+        Motions of the loaded bodies that keep every loaded contact closed.
+    rank : Rank
+        Of B_A, with near-null singular values, tolerance, method.
+    can_carry : (m,) bool ndarray
+        A.
+    determined : (m,) bool ndarray
+        f_i the same in all of P (zero, if it cannot carry).
+    example : (m,) ndarray [N]
+        An admissible f in which every contact of A carries.
+    interval : (m, 2) ndarray [N]
+        Least and greatest force; nan where not requested; inf where forces are unbounded (bodies
+        wedged between fixed ones).
+    interval_method : str
+        How, and whether they are exact or contain the exact ones.
+    reached : (m, 2) ndarray [N]
+        The part of the intervals that is known to be reached, to 1e-7 of the largest force.
+    determined_method : str
+        How determined contacts were found.
+    diameter : float [N]
+        The widest interval known, the diameter of P in the largest-force norm over those contacts.
+    floating : int ndarray
+        Bodies without any contact.
+    rattlers : int ndarray
+        Bodies with contacts that can carry nothing.
+    unmoved : (n,) bool ndarray
+        Free degrees of freedom that no contact moves.
+    rounds : int
+        Of the search for A.
+    threshold : float
+        Part of the largest force above which a contact counts as carrying.
+    smallest_force : float
+        Least force of A in ``example``, over the largest.
+    proven : bool
+        No further contact can carry.
+    position : (m,) ndarray or None
+        Of a given force in its interval, 0 at the least and 1 at the greatest.
+    distance : float or None [N]
+        |f - P| of a given force.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+    >>> found = rl.determinacy(beam, [10.0, 0.0])
+    >>> found.width.round(6), found.determined.any()
+    (array([ 5., 10.,  5.]), np.False_)
     """
 
     degree: int

@@ -15,10 +15,27 @@ from .sensitivity import SETTINGS, sensitivity
 
 @dataclass(frozen=True, repr=False)
 class GapNoise(Brief):
-    """Spread of the forces under independent gap errors.
+    """Spread of the forces under independent gap errors. m contacts.
 
-    deviation (m,) [N]: standard deviation of each force; mean (m,) [N]. method: in words.
-    samples: of random gaps, 0 if none were needed. failed: samples without an answer, left out.
+    Attributes
+    ----------
+    deviation : (m,) ndarray [N]
+        Standard deviation of each force.
+    mean : (m,) ndarray [N]
+        Of the samples; of linear methods the forces without gap errors.
+    method : str
+        In words.
+    samples : int
+        Of random gaps; 0 if none were needed.
+    failed : int
+        Samples without an answer, left out.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+    >>> rl.gap_noise_spread(beam, [10.0, 0.0], 1e-3).method
+    'linear, from all derivatives'
     """
 
     deviation: np.ndarray
@@ -38,13 +55,42 @@ def gap_noise_spread(
     seed: int = 0,
     **options,
 ) -> GapNoise:
-    """Standard deviation of each force for independent normal gap errors of deviation ``size``.
+    """Standard deviation of each force for independent normal gap errors.
 
-    size: [m], a number or (m,), in the unit of the displacement of ``compatible_forces`` (compare
-    ``Sensitivity.mean_overlap``). method: "linear", right for errors well below the overlaps
-    (exact from all derivatives up to matrix_limit contacts, else from ``samples`` random
-    directions), or "sampled": the forces themselves for ``samples`` random sets of gaps, contacts
-    closing and opening as they do. options: as for ``sensitivity``.
+    Parameters
+    ----------
+    B, load
+        As for ``compatible_forces``.
+    size : float or (m,) [m]
+        Standard deviation of the gap errors, in the unit of the displacement of
+        ``compatible_forces`` (compare ``Sensitivity.mean_overlap``).
+    method : {"linear", "sampled"}
+        "linear" is right for errors well below the overlaps: exact from all derivatives up to
+        3,000 contacts, else from random directions. "sampled" takes the forces themselves for
+        random sets of gaps, contacts closing and opening as they do.
+    samples : int
+        Random directions or sets of gaps, two or more.
+    seed : int
+        Of the random numbers.
+    **options
+        Keywords of ``sensitivity``, or of ``compatible_forces`` for "sampled".
+
+    Returns
+    -------
+    GapNoise
+
+    Raises
+    ------
+    InputError
+        For wrong shapes and values, a load that is not carried, and samples of which fewer than
+        two have forces.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+    >>> rl.gap_noise_spread(beam, [10.0, 0.0], 0.3).deviation.round(4)  # k = 1
+    array([0.1225, 0.2449, 0.1225])
     """
     if method not in ("linear", "sampled"):
         raise InputError(f"method is {method!r}; expected 'linear' or 'sampled'")

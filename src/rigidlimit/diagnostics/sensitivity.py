@@ -52,8 +52,31 @@ SETTINGS = Settings()
 class Sensitivity(Brief):
     """Derivatives of the compatible forces at one solution. m contacts, n degrees of freedom.
 
-    force (m,) [N], displacement (n,), overlap (m,) [m]: the solution. active (m,) bool;
-    weak (m,) bool: touching without force. tangent (m,): D [N/m].
+    Attributes
+    ----------
+    force : (m,) ndarray [N]
+        The solution; so are the next two.
+    displacement : (n,) ndarray
+    overlap : (m,) ndarray [m]
+    active : (m,) bool ndarray
+        Contacts with a force.
+    weak : (m,) bool ndarray
+        Touching without force.
+    tangent : (m,) ndarray [N/m]
+        D = df/dc.
+    stiffness : (m,) ndarray
+        As given.
+    exponent : float
+        p.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> beam = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
+    >>> change = rl.sensitivity(beam, [10.0, 0.0])
+    >>> by_stiffness, by_gap, by_load = change.reverse([0.0, 1.0, 0.0])  # of the middle force
+    >>> by_stiffness.round(4), by_load.round(4)
+    (array([-1.1111,  2.2222, -1.1111]), array([0.3333, 0.    ]))
     """
 
     force: np.ndarray

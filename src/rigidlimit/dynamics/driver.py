@@ -63,8 +63,11 @@ def contact_dynamics(
     fixed : (n,) bool, optional
         The held degrees of freedom Gamma_D.
     solver : {"newton", "pgs", "apgd"}
-        "pgs" takes order="natural", "reverse", "symmetric", "random" or indices; further keywords
-        go to the solver.
+        "pgs" takes order="natural", "reverse", "symmetric", "random" or indices.
+    tolerance : float
+        On the residual.
+    max_iterations : int, optional
+        Of the solver, which has its own default; "newton" with friction takes none.
     warm_start : (m,) [N], optional
         Forces to start from, left out if they are further from the answer than no forces. Of rough
         contacts (m, d) too; it then decides which motion is taken where rigid friction leaves
@@ -77,6 +80,8 @@ def contact_dynamics(
         natural map, the method of multipliers and interior paths, "pgs" makes plain sweeps (order,
         seed, max_iterations, callback). "apgd" solves the convex relaxation, with the residual of
         Coulomb's law and the status RELAXED where that is another.
+    **options
+        Of the solver.
 
     Returns
     -------
@@ -88,8 +93,8 @@ def contact_dynamics(
     Raises
     ------
     InputError
-        For wrong shapes, values that are not finite, or a mass matrix that is not positive on the
-        free degrees of freedom.
+        For wrong shapes, values that are not finite, options that the solver does not have, or a
+        mass matrix that is not positive on the free degrees of freedom.
 
     Examples
     --------

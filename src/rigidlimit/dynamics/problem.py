@@ -37,10 +37,33 @@ times lighter than the heaviest at 1e-8 of the largest velocity: that is the mos
 
 @dataclass(frozen=True)
 class ContactProblem:
-    """Data of eq. 21. m contacts, n free degrees of freedom.
+    """Data of eq. 21. m contacts, n free degrees of freedom; none is held (Gamma_D).
 
-    B (m, n): gap gradient. mass, inverse_mass (n, n). bias (m,) [m/s]. free_velocity (n,).
-    dt [s]. All arrays are free of held degrees of freedom (Gamma_D).
+    Parameters
+    ----------
+    B : (m, n) sparse
+        Gap gradient.
+    mass, inverse_mass : (n, n) sparse [kg, kg m^2]
+    bias : (m,) [m/s]
+        Phi/dt, or e_n B v of contacts with restitution.
+    free_velocity : (n,) [m/s, rad/s]
+        Without contact forces.
+    dt : float [s]
+
+    Raises
+    ------
+    ValueError
+        By its methods, for shapes that do not go together: ``contact_dynamics`` checks what it
+        makes this of, and nothing is checked here.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rigidlimit.dynamics import ContactProblem
+    >>> one = sp.csr_array(np.eye(1))  # a ball of 1 kg that falls on a floor with 2 m/s
+    >>> problem = ContactProblem(one, one, one, np.zeros(1), np.array([-2.0]), 0.1)
+    >>> problem.velocity(np.array([20.0])), problem.residual(np.array([20.0]))
+    (array([0.]), 0.0)
     """
 
     B: sp.csr_array
@@ -160,13 +183,39 @@ def _beyond_rounding(indptr, indices, data, velocity, bias, p):
 
 @dataclass(frozen=True, repr=False)
 class ContactDynamicsResult(Displayed):
-    """Answer of a contact dynamics solver.
+    """Answer of a contact dynamics solver. m contacts, n degrees of freedom.
 
-    force (m,) [N]: normal contact forces, not unique if contacts are redundant.
-    velocity (n,): v+, unique. slack (m,) [m/s]: w = Phi+/dt. residual: see
-    ``ContactProblem.residual``. iterations: sweeps, gradient steps or Newton systems. history:
-    residual after each iteration that measured one. linear_iterations: conjugate gradient steps.
-    routes: ways that were tried, in turn.
+    Attributes
+    ----------
+    force : (m,) ndarray [N]
+        Normal contact forces, not unique if contacts are redundant.
+    velocity : (n,) ndarray [m/s, rad/s]
+        v+, unique.
+    slack : (m,) ndarray [m/s]
+        w = Phi+/dt.
+    status : Status
+    residual : float
+        As of ``ContactProblem.residual``.
+    iterations : int
+        Sweeps, gradient steps or Newton systems.
+    solver : str
+    tolerance : float
+        On the residual.
+    history : ndarray
+        Residual after each iteration that measured one.
+    linear_iterations, factorizations : int
+        Conjugate gradient steps, and factorizations.
+    routes : tuple of str
+        Ways that were tried, in turn.
+
+    Examples
+    --------
+    A ball of 2 kg that falls on a floor for 0.1 s, from a gap that it would cross:
+
+    >>> import rigidlimit as rl
+    >>> found = rl.contact_dynamics([2.0], [[1.0]], [0.01], [0.0], [-20.0], 0.1)
+    >>> found.converged, found.slack.round(9) + 0.0
+    (True, array([0.]))
     """
 
     force: np.ndarray

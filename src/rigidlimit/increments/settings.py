@@ -14,15 +14,41 @@ from .sweeps import Sweeps
 class IncrementSettings:
     """How a step of rough bodies is solved, and at what cost.
 
-    overlap: by which bodies may overlap while they move, in radii of the smaller one. The springs'
+    These are the ``solver_options`` of a ``Simulation`` with friction. What of the budget is spent first ends the step, with the status "approximate" where the
+    residual is above ``accuracy``.
+
+    Parameters
+    ----------
+    overlap : float
+        By which bodies may overlap while they move, in radii of the smaller one. The springs'
         stiffness follows from it; the work of sweeps grows as its inverse root.
-    softest, stiffest: bounds of s, how many times as stiff as inertia contacts are. Where s is the
-        largest, at rest and in small networks, forces are those of the stiff limit to about 1/s.
-    accuracy: residual at which sweeps end, over the fastest contact without contact forces. sweeps,
-    updates, systems, seconds: budget of a step: Gauss-Seidel sweeps, these times contacts (one
-        takes some 60 ns), linear systems of Newton's method (ten times as many in networks of few
-        bodies), and elapsed time [s], on which results then depend. What is spent first ends the
-        step, with the status "approximate" where the residual is above ``accuracy``.
+    softest, stiffest : float
+        Bounds of s, how many times as stiff as inertia contacts are. Where s is the largest, at
+        rest and in small networks, forces are those of the stiff limit to about 1/s.
+    accuracy : float
+        Residual at which sweeps end, over the fastest contact without contact forces.
+    sweeps : int
+        Budget of a step: Gauss-Seidel sweeps.
+    updates : float
+        Budget of a step: sweeps times contacts; one takes some 60 ns.
+    systems : int
+        Budget of a step: linear systems of Newton's method, ten times as many in networks of few
+        bodies.
+    seconds : float [s]
+        Budget of a step: elapsed time, on which results then depend.
+
+    Raises
+    ------
+    InputError
+        By ``Simulation``, for unknown names and values out of range in ``solver_options``.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> options = {"overlap": 1e-2, "sweeps": 200}
+    >>> simulation = rl.Simulation("incline", solver_options=options)
+    >>> simulation.settings.increment == rl.IncrementSettings(**options)
+    True
     """
 
     overlap: float = 1e-3

@@ -40,10 +40,16 @@ def statics(
     closed : float
         Largest gap over the scene's length at which a contact of a pose may carry force.
 
+    Returns
+    -------
+    Statics
+
     Raises
     ------
     InputError
-        Where no bodies touch.
+        Where no bodies touch, and for a step without friction.
+    SceneError
+        For a name or file that is no scene.
 
     Examples
     --------

@@ -60,13 +60,43 @@ them: it was not made by a stiffness."""
 
 @dataclass(frozen=True, repr=False)
 class PoseForces(Brief):
-    """Forces of a pose: m contacts, those that are near or overlap.
+    """Forces of a pose: m contacts, those that are near or overlap. n bodies, dim d.
 
-    force (m,) [N] pushes contacts.body[:, 1] along +normal. elastic: the solver's answer, with
-    displacement (6 n,) [m, rad] from the pose to the equilibrium. stiffness (m,) [N/m^(p-1)]. load
-    (6 n,) [N, N m]: what the contacts must deliver. shift [m]: longest way of a point of a body in
-    that displacement. overlap [m]: deepest, at the pose. friction (m,): mu where bodies rub, else
-    None; sprung: whether their tangential springs were given.
+    Attributes
+    ----------
+    force : (m,) ndarray [N]
+        Pushes contacts.body[:, 1] along +normal.
+    tangential_force : (m, d - 1) ndarray [N]
+        Along ``contacts.tangents``; zero without friction.
+    force_vectors : (m, 3) ndarray [N]
+        On contacts.body[:, 1], in the world frame.
+    bodies : Bodies
+    state : State
+    contacts : Contacts
+    elastic : CompatibleForces
+        The solver's answer, with displacement (6 n,) [m, rad] from the pose to the equilibrium; of
+        ``balance=False`` the forces of the overlaps.
+    stiffness : (m,) ndarray [N/m^(p-1)]
+    load : (6 n,) ndarray [N, N m]
+        What the contacts must deliver.
+    shift : float [m]
+        Longest way of a point of a body in that displacement.
+    overlap : float [m]
+        Deepest, at the pose.
+    friction : (m,) ndarray or None
+        mu where bodies rub.
+    sprung : bool
+        Whether their tangential springs were given.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.Scene(dim=2, gravity=(0, -10))
+    >>> floor = scene.add(rl.HalfSpace(2), position=(0, 0))
+    >>> disk = scene.add(rl.Disk(0.1), position=(0, 0.1 - 2e-5), mass=1)
+    >>> found = rl.forces_at_pose(scene, stiffness=5e5)
+    >>> round(found.overlap, 9), found.force_vectors.round(6) + 0.0
+    (2e-05, array([[ 0., 10.,  0.]]))
     """
 
     bodies: Bodies
@@ -162,7 +192,7 @@ class PoseForces(Brief):
 
 
 def forces_at_pose(
-    scene: Scene | str | Path,
+    scene: Scene | Simulation | str | Path,
     *,
     stiffness: float | None = None,
     law: str | float | None = None,

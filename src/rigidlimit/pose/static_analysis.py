@@ -42,13 +42,42 @@ from ..scenes.springs import warn_of_unused_springs
 
 @dataclass(frozen=True, repr=False)
 class Statics(Brief):
-    """Closed contacts of a pose. m contacts of d components, n bodies.
+    """Closed contacts of a pose: made by ``rigidlimit.statics``. m contacts of d components, n
+    bodies.
 
-    load (6 n,) [N, N m]: what the contacts must deliver, F~; at rest minus the external force.
-    friction (m,): mu. gravity [m/s^2]: its size; stiffness, tangential_stiffness (m,), exponent: of
-    the elastic law; these are None of a step, which has its own forces. slide (m, d-1): direction
-    of the tangential force of contacts that slide in the step, zero elsewhere; else None. scene:
-    where they are of, None of a step.
+    Attributes
+    ----------
+    name : str
+        Of the scene or step.
+    bodies : Bodies
+    state : State
+    contacts : Contacts
+    B : (m, 6 n) sparse
+        Gap gradient.
+    T : ((d-1) m, 6 n) sparse
+        Rows of the tangential motion.
+    load : (6 n,) ndarray [N, N m]
+        What the contacts must deliver, F~; at rest minus the external force.
+    friction : (m,) ndarray
+        mu.
+    gravity : float [m/s^2] or None
+        Its size. This and what follows is None of a step, which has its own forces.
+    stiffness, tangential_stiffness : (m,) ndarray or None
+    exponent : float or None
+        Of the elastic law.
+    slide : (m, d-1) ndarray or None
+        Direction of the tangential force of contacts that slide in a step, zero elsewhere.
+    scene : Scene or None
+        Where they are of.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> tower = rl.statics(rl.scenes.tower(2))
+    >>> tower.message
+    'tower: 4 closed contacts of 2 bodies that may move'
+    >>> tower.forces().force.round(1)  # N: two corners a joint
+    array([2943. , 2943. , 1471.5, 1471.5])
     """
 
     name: str

@@ -39,19 +39,61 @@ from .options import rebound, scene_friction, steps_between, time_step
 class Simulation(Changes):
     """Rigid bodies moving under contact dynamics, with compatible forces.
 
-    scene: a ``Scene``, the name of one in the gallery, or a TOML file. dt [s] (default: the
-    scene's). solver: "newton", "pgs" or "apgd" for step 1, with ``solver_options``; of rough bodies
-    "newton" has those of ``IncrementSettings``: overlap, accuracy and the budget of a step.
-    compatible: "every" step or "never"; ``step(compatible=True)`` computes one. law: "hooke",
-    "hertz" or the exponent p (default: the scene's). restitution: e_n (default: the scene's).
-    tolerance: of both steps. closed: largest gap at the end of a step, over the scene's reference
-    length, at which a contact may carry compatible forces; smaller than the gaps between bodies
-    that do not touch, larger than what is known of the geometry; by default 1e-6, and less the more
-    neighbours come near without touching. warm_start: whether a step starts from the forces of the
-    one before. tangential_law: of Hertzian contacts that rub, "mindlin" or "mindlin/force" (as in
-    LAMMPS); increments: of what rough contacts remember within a step, whose error falls in
-    proportion (defaults: the scene's).
+    Parameters
+    ----------
+    scene : Scene, str or Path
+        A ``Scene``, the name of one in the gallery, or a TOML file.
+    dt : float [s], optional
+        The scene's by default.
+    solver : {"newton", "pgs", "apgd"}
+        Of step 1.
+    solver_options : dict, optional
+        Of the solver; of rough bodies "newton" has those of ``IncrementSettings``: overlap,
+        accuracy and the budget of a step.
+    compatible : {"every", "never"}
+        Whether steps compute compatible forces; ``step(compatible=True)`` computes one.
+    law : {"hooke", "hertz"} or float, optional
+        Or the exponent p; the scene's by default.
+    restitution : float, optional
+        e_n; the scene's by default.
+    tolerance : float
+        Of both steps.
+    closed : float, optional
+        Largest gap at the end of a step, over the scene's reference length, at which a contact may
+        carry compatible forces; smaller than the gaps between bodies that do not touch, larger
+        than what is known of the geometry; by default 1e-6, and less the more neighbours come near
+        without touching.
+    warm_start : bool
+        Whether a step starts from the forces of the one before.
+    tangential_law : {"mindlin", "mindlin/force"}, optional
+        Of Hertzian contacts that rub, as in LAMMPS; the scene's by default.
+    increments : int, optional
+        Of what rough contacts remember within a step, whose error falls in proportion; the scene's
+        by default.
 
+    Attributes
+    ----------
+    state : State
+        Poses and velocities at present.
+    time : float [s]
+    dt : float [s]
+    steps : int
+        Made so far.
+    last : StepResult or None
+        The last step.
+    bodies : Bodies
+    external_force : (6 n,) ndarray [N, N m]
+        Gravity and loads.
+
+    Raises
+    ------
+    SceneError
+        For a name or file that is no scene, and a scene in which nothing can move.
+    InputError
+        For a value out of range, and options that the solver does not have.
+
+    Examples
+    --------
     >>> import rigidlimit
     >>> sim = rigidlimit.Simulation(rigidlimit.scenes.beam(), dt=1e-3)
     >>> sim.step().force.round(6)

@@ -37,55 +37,66 @@ class StepResult(Displayed):
 
     Attributes
     ----------
-    state
+    force : (m,) ndarray [N]
+        Compatible forces if computed, else the classic ones.
+    tangential_force : (m, d - 1) ndarray [N]
+        Along ``contacts.tangents``; zero without friction.
+    force_vectors : (m, 3) ndarray [N]
+        On contacts.body[:, 1], in the world frame.
+    state : State
         At the end of the step.
-    contacts
+    contacts : Contacts
         As found at its start.
-    B
-        Gap gradient, (m, 6 n).
-    load
-        F~, eq. 37, (6 n,) [N, N m].
-    stiffness
-        Of each contact, (m,).
-    closed
-        Contacts that step 2 may load, (m,) bool: closed at the end of the step.
-    classic
+    B : (m, 6 n) sparse
+        Gap gradient.
+    load : (6 n,) ndarray [N, N m]
+        F~, eq. 37.
+    stiffness : (m,) ndarray
+        Of each contact.
+    closed : (m,) bool ndarray
+        Contacts that step 2 may load: closed at the end of the step.
+    classic : ContactDynamicsResult
         Step 1.
-    compatible
-        Step 2 on the ``closed`` contacts, or None where it was not requested; its residual and
+    compatible : CompatibleForces or None
+        Step 2 on the ``closed`` contacts, None where it was not requested; its residual and
         imbalance are those of ``balance``.
-    dt
-        [s].
-    bodies
+    dt : float [s]
+    bodies : Bodies
         Whose contacts these are, for pictures.
-    several_bodies
-        How step 2 left out motions of several bodies (``conditioning/several_bodies.py``), "" if it
-        did not.
-    settled
+    several_bodies : str
+        How step 2 left out motions of several bodies (``conditioning/several_bodies.py``), "" if
+        it did not.
+    settled : bool
         Whether the forces are known to be the same as with these motions.
-    open
-        Error of the forces on each body due to rounding of the data, (n,) [N], where a motion is
-        weakly constrained; 0 where it is negligible (``conditioning/last_digits.py``).
-    left_out
-        Contacts that are closed and cannot carry force, not among ``closed``, (m,) bool.
-    tilt_dependent
-        Bodies whose forces depend on negligible tilts, (n,) bool
-        (``conditioning/idle_contacts.py``).
-    input_rounding
+    open : (n,) ndarray [N] or None
+        Error of the forces on each body due to rounding of the data, where a motion is weakly
+        constrained; 0 where it is negligible (``conditioning/last_digits.py``).
+    left_out : (m,) bool ndarray or None
+        Contacts that are closed and cannot carry force, not among ``closed``.
+    tilt_dependent : (n,) bool ndarray or None
+        Bodies whose forces depend on negligible tilts (``conditioning/idle_contacts.py``).
+    input_rounding : InputRounding or None
         How far forces depend on the digits that written coordinates lack
         (``conditioning/input_rounding.py``), None if they were not rounded.
-    begun
+    begun : State or None
         The pose that the simulation began with.
-    reduced
+    reduced : (sparse, ndarray) or None
         ``balance`` as step 2 solved it, None before.
-    overlapping
+    overlapping : str
         Warning that the forces undo overlaps which bodies had (``warnings.py``), or "".
-    T
-        Rows of the tangential motion, ((d - 1) m, 6 n), where contacts have friction, else None.
-    friction
-        mu of these contacts, (m,).
-    memory
+    T : ((d - 1) m, 6 n) sparse or None
+        Rows of the tangential motion, where contacts have friction.
+    friction : (m,) ndarray or None
+        mu of these contacts.
+    memory : Memory or None
         What rough contacts remembered when the step began.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("four-leg-table").step()
+    >>> step.force.round(2), step.converged, step.degree.most
+    (array([17.5, 27.5, 22.5, 32.5]), True, 1)
     """
 
     state: State

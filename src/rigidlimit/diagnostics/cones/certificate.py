@@ -21,14 +21,43 @@ from .problem import RoughContacts
 
 @dataclass(frozen=True, repr=False)
 class RoughCertificate(Brief):
-    """What is wrong with forces at rough contacts, each relative.
+    """What is wrong with forces at rough contacts, each relative. m contacts.
 
-    balance: largest imbalance over the largest load, columns over their longest arm; worst_dof:
-    where. sign: max(0, -f_n), cone: max(0, |f_t| - mu f_n), both over the largest force;
-    worst_sign, worst_cone: contacts. compatibility: largest difference to the forces of elastic
-    bodies over the largest force, nan where none were found; worst_contact: where. state:
-    "unloaded" or "history", from which these start. sliding (m,) bool: at the edge of the
-    cone, to the tolerance. converged: whether the elastic forces were found. verdict: one sentence.
+    Attributes
+    ----------
+    balance : float
+        Largest imbalance over the largest load, columns over their longest arm.
+    worst_dof : int
+        Column where.
+    sign : float
+        max(0, -f_n) over the largest force.
+    cone : float
+        max(0, |f_t| - mu f_n) over the largest force.
+    worst_sign, worst_cone : int
+        Contacts where.
+    compatibility : float
+        Largest difference to the forces of elastic bodies over the largest force; nan where none
+        were found.
+    worst_contact : int
+        Contact where.
+    state : str
+        "unloaded" or "history", from which the elastic forces start.
+    sliding : (m,) bool ndarray
+        At the edge of the cone, to the tolerance.
+    converged : bool
+        Whether the elastic forces were found.
+    tolerance : float
+        On each of these.
+    verdict : str
+        One sentence.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> known = rl.scenes.groove(friction=0.2)
+    >>> normal, tangential = known.reference["forces"], known.reference["tangential forces"]
+    >>> rl.statics(known).certify(list(zip(normal, tangential))).verdict
+    "compatible: the forces of stiff elastic bodies, state 'unloaded'"
     """
 
     balance: float

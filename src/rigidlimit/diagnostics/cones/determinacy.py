@@ -33,18 +33,53 @@ from .span import single_directions, span_of
 
 @dataclass(frozen=True, repr=False)
 class RoughDeterminacy(Displayed):
-    """What statics says of the forces of rough contacts. m contacts of d components, normal first,
-    then along the tangents.
+    """What statics says of the forces of rough contacts.
 
-    degree: dimension of P. sliding: contacts that slide in all of P, those known to slide among
-    them, (m,) bool; can_carry, can_stick (m,) bool: in some forces of P. mobility: motions that no
-    loaded contact resists. rank: of the balance on the faces. determined (m, d) bool. example (m,
-    d) [N]: admissible forces inside every face. interval (m, d, 2) [N]: least and greatest value;
-    nan where not requested, infinite where forces are unbounded. interval_method, interval_gap
-    [N]: how, and the largest distance of a value from its bound by duality. diameter [N]: widest
-    finite interval. squeezed: contacts whose force is unbounded (the scene can be wedged).
-    position (m, d): of given forces in their intervals, 0 least, 1 greatest. residual: imbalance of
-    ``example`` over the largest load; status, message.
+    m contacts of d components, normal first, then along the tangents; P are the admissible forces.
+
+    Attributes
+    ----------
+    degree : int
+        Dimension of P.
+    sliding : (m,) bool ndarray
+        Contacts that slide in all of P, those known to slide among them.
+    can_carry, can_stick : (m,) bool ndarray
+        In some forces of P.
+    determined : (m, d) bool ndarray
+        Components that are the same in all of P.
+    example : (m, d) ndarray [N]
+        Admissible forces inside every face.
+    interval : (m, d, 2) ndarray [N]
+        Least and greatest value; nan where not requested, infinite where forces are unbounded.
+    interval_method : str
+        How.
+    interval_gap : float [N]
+        Largest distance of a value from its bound by duality.
+    mobility : int
+        Motions that no loaded contact resists.
+    rank : Rank
+        Of the balance on the faces.
+    diameter : float [N]
+        Widest finite interval.
+    squeezed : (m,) bool ndarray
+        Contacts whose force is unbounded (the scene can be wedged).
+    proven : bool
+        No further contact can carry.
+    margin : float
+        Factor between the threshold of carrying and the force nearest to it.
+    residual : float
+        Imbalance of ``example`` over the largest load.
+    status : Status
+        Of the search for admissible forces.
+    position : (m, d) ndarray or None
+        Of given forces in their intervals, 0 least, 1 greatest.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> found = rl.statics(rl.scenes.groove(friction=0.2)).determinacy()
+    >>> found.degree, found.interval[0, 0].round(4)  # normal force on the left side
+    (1, array([5.8926, 8.8388]))
     """
 
     degree: int

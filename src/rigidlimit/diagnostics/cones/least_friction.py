@@ -31,15 +31,40 @@ from .wedging import opening_motion
 
 @dataclass(frozen=True, repr=False)
 class LeastFriction(Brief):
-    """factor: least multiple of the given coefficients with admissible forces; inf where no
-    friction is enough. bracket: (largest factor proved too small, nan if none is; least proved
-    enough, inf if none is). friction (m,): factor times what was given. force (m, d) [N]:
-    admissible at the upper end, normal first. mechanism (n,): motion that shows the lower end,
-    which the load drives and no contact resists there; largest entry 1, None where nothing was
-    proved too small. residual: imbalance of ``force`` over the largest of its entries and of the
-    load; without forces, what the mechanism violates. iterations: programs. status: "converged";
-    "load_not_carried" where no friction is enough; "stalled" where the bracket stays wider than the
-    tolerance: what lies between is open; "approximate" where it does as ``seconds`` were over.
+    """Least factor of given friction with which forces balance a load. m contacts of d components.
+
+    Attributes
+    ----------
+    factor : float
+        Least multiple of the given coefficients with admissible forces; inf where no friction is
+        enough.
+    bracket : (float, float)
+        Largest factor proved too small, nan if none is; least proved enough, inf if none is.
+    friction : (m,) ndarray
+        ``factor`` times what was given.
+    force : (m, d) ndarray [N]
+        Admissible at the upper end of the bracket, normal first.
+    mechanism : (n,) ndarray or None
+        Motion that shows the lower end, which the load drives and no contact resists there;
+        largest entry 1, None where nothing was proved too small.
+    residual : float
+        Imbalance of ``force`` over the largest of its entries and of the load; without forces,
+        what the mechanism violates.
+    iterations : int
+        Programs that were solved.
+    tolerance : float
+        On the width of the bracket, over the factor.
+    status : Status
+        "converged"; "load_not_carried" where no friction is enough; "stalled" where the bracket
+        stays wider than the tolerance: what lies between is open; "approximate" where it does as
+        ``seconds`` were over.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> found = rl.statics(rl.scenes.incline(20.0)).least_friction()
+    >>> round(found.factor, 5), found.converged  # tan 20 degrees
+    (0.36397, True)
     """
 
     factor: float
@@ -120,10 +145,14 @@ def least_friction(
     seconds : float [s], optional
         Elapsed time after which no further program is solved; the bracket stays as wide as it is.
 
+    Returns
+    -------
+    LeastFriction
+
     Raises
     ------
     InputError
-        For wrong shapes, or where the conic solver fails.
+        For wrong shapes, and where friction is 0 at all contacts.
 
     Examples
     --------

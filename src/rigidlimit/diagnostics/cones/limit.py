@@ -36,17 +36,37 @@ from .problem import RoughContacts, rough_contacts
 
 @dataclass(frozen=True, repr=False)
 class Collapse(Brief):
-    """Load factor and mechanism. m contacts of d components, normal first.
+    """A load factor and the mechanism at collapse. m contacts of d components, normal first.
 
-    factor: lambda; inf where the load can grow without end, nan where its fixed part is carried at
-    no factor, negative where it is carried only if the other load is turned round. force (m, d)
-    [N]: admissible at that factor. mechanism (n,): motion of the bodies at collapse, largest
-    displacement at a contact 1; where the fixed part is not carried, the motion that it drives;
-    zero where there is no limit. displacement (m, d): of contacts in it. opens (m,) bool: contacts
-    that open by more than the associated law opens those that slide, mu |w_t|; slides (m,) bool:
-    rough ones that slide by it (hinges stand where one corner of a joint opens). gap: factor less
-    the bound that the mechanism gives. residual: of balance and cones, over the largest load.
-    status: "converged", "load_not_carried" (the fixed part) or "stalled".
+    Attributes
+    ----------
+    factor : float
+        lambda; inf where the load can grow without end, nan where its fixed part is carried at no
+        factor, negative where it is carried only if the other load is turned round.
+    force : (m, d) ndarray [N]
+        Admissible at that factor.
+    mechanism : (n,) ndarray
+        Motion of the bodies at collapse, largest displacement at a contact 1; where the fixed part
+        is not carried, the motion that it drives; zero where there is no limit.
+    displacement : (m, d) ndarray
+        Of contacts in it.
+    opens : (m,) bool ndarray
+        Contacts that open by more than the associated law opens those that slide, mu |w_t|.
+    slides : (m,) bool ndarray
+        Rough ones that slide by it (hinges stand where one corner of a joint opens).
+    gap : float
+        Factor less the bound that the mechanism gives.
+    residual : float
+        Of balance and cones, over the largest load.
+    status : Status
+        "converged", "load_not_carried" (the fixed part) or "stalled".
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> found = rl.statics("arch").load_factor()
+    >>> found.exact, int(found.opens.sum())  # four hinges, and no contact slides
+    (True, 4)
     """
 
     factor: float
@@ -119,10 +139,15 @@ def load_factor(
         What the contacts must deliver: the fixed part, and the one that is multiplied by the factor
         (external forces with the sign turned).
 
+    Returns
+    -------
+    Collapse
+
     Raises
     ------
     InputError
-        For wrong shapes, or a growing load that is zero.
+        For wrong shapes, a growing load that is zero, a load on a motion that no contact resists,
+        and where the programs prove neither a factor nor that there is none.
 
     Examples
     --------

@@ -58,8 +58,27 @@ BY = "friction", "log_tangential_stiffness", "log_stiffness", "load"
 class RoughSensitivity(Brief):
     """Derivatives of forces at rough contacts. m contacts of d components, normal first.
 
-    force (m, d) [N]: the solution. sliding, weak (m,) bool: at the bound mu f_n; at an edge of the
-    law. status, residual: of the forces. solve_residual: of the last linear system, relative.
+    Attributes
+    ----------
+    force : (m, d) ndarray [N]
+        The solution.
+    sliding : (m,) bool ndarray
+        At the bound mu f_n.
+    weak : (m,) bool ndarray
+        At an edge of the law.
+    status : Status
+        Of the forces.
+    residual : float
+        Of the forces.
+    solve_residual : float
+        Of the last linear system, relative.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> change = rl.statics(rl.scenes.groove(friction=0.2)).sensitivity()
+    >>> change.forward(friction=1.0)[:, 0].round(4)  # of the normal forces, by mu
+    array([-4.9105, -4.9105])
     """
 
     force: np.ndarray

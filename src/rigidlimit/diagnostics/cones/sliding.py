@@ -65,12 +65,34 @@ SETTLED = 1e-9
 class SlidingCollapse(Brief):
     """A limit state of Coulomb's law. m contacts of d components, normal first.
 
-    factor: lambda; nan where none was found, nor one nearly. upper: what no factor exceeds, of
-    ``load_factor``. force (m, d) [N]; mechanism (n,); displacement (m, d): largest 1; opens, slides
-    (m,) bool: as of ``Collapse``. residual: of balance, cones, and forces on the motion, over the
-    largest force. rounds: of the search. status: "converged", "stalled" (the nearest to a state, or
-    none), "approximate" (time given is over: there may be a lower one), or that of ``load_factor``
-    where the fixed load is not carried.
+    Attributes
+    ----------
+    factor : float
+        lambda; nan where none was found, nor one nearly.
+    upper : float
+        What no factor exceeds, of ``load_factor``.
+    force : (m, d) ndarray [N]
+    mechanism : (n,) ndarray
+        Motion of the bodies, largest displacement at a contact 1.
+    displacement : (m, d) ndarray
+        Of contacts in it.
+    opens, slides : (m,) bool ndarray
+        As of ``Collapse``.
+    residual : float
+        Of balance, cones, and forces on the motion, over the largest force.
+    rounds : int
+        Of the search.
+    status : Status
+        "converged", "stalled" (the nearest to a state, or none), "approximate" (time given is
+        over: there may be a lower one), or that of ``load_factor`` where the fixed load is not
+        carried.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> found = rl.statics(rl.scenes.tower(2, friction=0.3)).sliding_load_factor()
+    >>> round(found.factor, 6), found.converged  # slides at mu
+    (0.3, True)
     """
 
     factor: float
@@ -133,6 +155,10 @@ def sliding_load_factor(
         As for ``load_factor``.
     seconds : float [s], optional
         Elapsed time after which no further round is begun.
+
+    Returns
+    -------
+    SlidingCollapse
 
     Raises
     ------

@@ -26,11 +26,29 @@ from .problem import RoughContacts, rough_contacts
 
 @dataclass(frozen=True, repr=False)
 class SelfStress(Brief):
-    """wedged (m,) bool: contacts that a self-stress can press. undecided (m,) bool: those of which
-    neither that nor the contrary was proved. force (m, d): a self-stress that presses all that are
-    wedged, normal first, largest entry 1. motion (n,): where none is wedged, a motion that opens
-    every contact without friction's holding it; else None. residual: of the program; status:
-    "stalled" where some are undecided.
+    """Which contacts a self-stress within the cones can press. m contacts of d components.
+
+    Attributes
+    ----------
+    wedged : (m,) bool ndarray
+        Contacts that a self-stress can press.
+    undecided : (m,) bool ndarray
+        Those of which neither that nor the contrary was proved.
+    force : (m, d) ndarray
+        A self-stress that presses all that are wedged, normal first, largest entry 1.
+    motion : (n,) ndarray or None
+        Where none is wedged, a motion that opens every contact without friction's holding it.
+    residual : float
+        Of the program.
+    status : Status
+        "stalled" where some are undecided.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> found = rl.statics("arch").self_stress()
+    >>> found.wedged.any(), found.motion.shape  # floor and 21 voussoirs
+    (np.False_, (132,))
     """
 
     wedged: np.ndarray
@@ -70,7 +88,19 @@ def self_stress(
 ) -> SelfStress:
     """Which contacts can hold a squeeze without a load.
 
-    Parameters as for ``compatible_forces``. Raises InputError for wrong shapes.
+    Parameters
+    ----------
+    B, tangential, friction, fixed, blocks
+        As for ``compatible_forces``.
+
+    Returns
+    -------
+    SelfStress
+
+    Raises
+    ------
+    InputError
+        For wrong shapes and values that are not finite.
 
     Examples
     --------

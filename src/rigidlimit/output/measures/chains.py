@@ -37,9 +37,28 @@ SHORTEST = 3
 
 @dataclass(frozen=True, repr=False)
 class ForceChains(Brief):
-    """pairs (k, 2): bodies that are next to each other in a chain. chain (n,): which chain each
-    body is in, from 0, the one of most bodies, -1 for none. major (n,) [Pa], direction (n, dim):
-    major principal stress of each body, nan where there is none. share: of the loaded bodies."""
+    """Rows of bodies that carry more than the average. n bodies.
+
+    Attributes
+    ----------
+    pairs : (k, 2) int ndarray
+        Bodies that are next to each other in a chain.
+    chain : (n,) int ndarray
+        Which chain each body is in, from 0, the one of most bodies; -1 for none.
+    major : (n,) ndarray [Pa; N/m in 2D]
+        Major principal stress of each body; nan where there is none.
+    direction : (n, dim) ndarray
+        Its unit vector; nan where there is none.
+    share : float
+        Part of the loaded bodies that chains hold.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> found = rl.force_chains(rl.Simulation(rl.scenes.box_stack(8)).step())
+    >>> len(found), found.chain  # floor, then boxes from below
+    (1, array([-1,  0,  0,  0,  0, -1, -1, -1, -1]))
+    """
 
     pairs: np.ndarray
     chain: np.ndarray
@@ -52,6 +71,8 @@ class ForceChains(Brief):
 
     @property
     def message(self) -> str:
+        if not len(self):
+            return f"no force chain: no row of {SHORTEST} bodies carries more than the average"
         longest = int((self.chain == 0).sum())
         return (
             f"{counted(len(self), 'force chain')}, the largest of {counted(longest, 'body')}, with "
@@ -74,11 +95,28 @@ def force_chains(
     ----------
     angle : float [degrees]
         Largest angle between the line of two centres and the major principal direction of either.
-    bodies
-        Names or numbers of those that chains are made of; by default all that are free to move.
-        The mean stress is that of the loaded ones.
-    method, source
+    bodies : names or numbers, optional
+        Those that chains are made of; by default all that are free to move. The mean stress is
+        that of the loaded ones.
+    source, method, scene, index
         As of ``body_forces``.
+
+    Returns
+    -------
+    ForceChains
+
+    Raises
+    ------
+    InputError
+        For an angle that is not above 0 and up to 90, a source without such forces, and names of
+        no body.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation(rl.scenes.box_stack(8)).step()
+    >>> rl.force_chains(step, angle=30.0).message
+    '1 force chain, the largest of 4 bodies, with 50 % of the loaded bodies'
     """
     if not 0 < angle <= 90:
         raise InputError(f"angle is {angle!r}; expected degrees above 0, up to 90")

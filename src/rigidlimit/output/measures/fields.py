@@ -44,17 +44,33 @@ def stress_field(
     scene: "Scene | None" = None,
     index: int = -1,
 ) -> np.ndarray:
-    """Coarse-grained stress tensor at points, (k, dim, dim) [Pa; N/m in 2D]; pressure positive.
+    """Coarse-grained stress tensor at points; pressure positive.
 
     Parameters
     ----------
     points : (k, dim) [m]
-    width : float, optional
-        Standard deviation w of the Gaussian [m]; by default the mean radius of the bodies.
-    bodies
+    width : float [m], optional
+        Standard deviation w of the Gaussian; by default the mean radius of the bodies.
+    bodies : names or numbers, optional
         Whose stress it is; by default all that are free to move.
-    method, source
+    source, method, scene, index
         As of ``body_forces``.
+
+    Returns
+    -------
+    (k, dim, dim) ndarray [Pa; N/m in 2D]
+
+    Raises
+    ------
+    InputError
+        For points of another dimension or not finite, and a width that is not positive.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> rl.stress_field(step, [[0.0, 0.1], [0.0, 50.0]], width=0.2).shape
+    (2, 2, 2)
     """
     shown = frame(source, scene=scene, index=index)
     points = _points(points, shown.bodies.dim)

@@ -35,13 +35,38 @@ PARTS = ("normal", "tangential", "total")
 
 @dataclass(frozen=True, repr=False)
 class ForceDistribution(Brief):
-    """P(f) of f over its mean, over S samples.
+    """P(f) of f over its mean, over S samples and b bins.
 
-    edges (b + 1,): of the bins. density (b,): mean of the samples' densities, error (b,): its
-    standard error (of one sample that of counting). densities (S, b). mean (S,) [N]: of each
-    sample. contacts (S,): that carry. decay: rate beta of the tail exp(-beta f) above ``tail_from``
-    with its standard error ``decay_error``, by maximum likelihood; nan without a tail.
-    participation (S,): see ``participation``.
+    Attributes
+    ----------
+    edges : (b + 1,) ndarray
+        Of the bins.
+    density : (b,) ndarray
+        Mean of the samples' densities.
+    error : (b,) ndarray
+        Its standard error, of one sample that of counting.
+    densities : (S, b) ndarray
+    mean : (S,) ndarray [N]
+        Force of each sample.
+    contacts : (S,) int ndarray
+        That carry.
+    tail_from : float
+        Force over the mean from which the decay is fitted.
+    decay, decay_error : float
+        Rate beta of the tail exp(-beta f) above ``tail_from`` with its standard error, by maximum
+        likelihood; nan without a tail.
+    participation : (S,) ndarray
+        See ``participation``.
+    middle : (b,) ndarray
+        Middles of the bins.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> forces = np.random.default_rng(1).exponential(2.0, 10_000)  # [N]
+    >>> found = rl.force_distribution(forces)
+    >>> round(found.decay, 1), found.decay_error < 0.05
+    (1.0, True)
     """
 
     edges: np.ndarray
@@ -84,24 +109,37 @@ def force_distribution(
 
     Parameters
     ----------
-    sources
-        A source as of ``body_forces``, forces (m,) [N], or a list of these, a sample each.
+    sources : source as of ``body_forces``, (m,) [N], or list of these
+        Forces, or whose they are, a sample each.
     bins : int or (b + 1,)
         Number of bins up to the largest force, or their edges.
     tail_from : float
         Force over the mean from which the decay is fitted.
-    part : str
-        "normal", "tangential" or "total": which part of the force.
-    bodies
-        Contacts between two of these, names or numbers; by default between two that are free to
-        move, which leaves out forces on walls.
+    part : {"normal", "tangential", "total"}
+        Which part of the force.
+    bodies : names or numbers, optional
+        Contacts between two of these; by default between two that are free to move, which leaves
+        out forces on walls.
     method, scene, index
-        As in ``body_forces``.
+        As of ``body_forces``.
+
+    Returns
+    -------
+    ForceDistribution
 
     Raises
     ------
     InputError
-        Where a sample has no contact that carries.
+        Where a sample has no contact that carries, for another part, and for tangential parts of
+        smooth bodies.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("rough-pyramid").step()
+    >>> found = rl.force_distribution(step, bins=10)
+    >>> found.message[:24], found.density.shape
+    ('P(f) of 60 contacts in 1', (10,))
     """
     if part not in PARTS:
         raise InputError(f"part is {part!r}; expected {', '.join(PARTS)}")
@@ -139,9 +177,32 @@ def force_distribution(
 
 
 def mueth_distribution(f: np.ndarray) -> np.ndarray:
-    """P(f) = a (1 - b exp(-f^2)) exp(-beta f) with a = 3, b = 0.75, beta = 1.5: a fit to the forces
-    of glass beads on the walls of their container (D. M. Mueth, H. M. Jaeger and S. R. Nagel, Phys.
-    Rev. E 57, 1998, 3164). f: over the mean force."""
+    """P(f) = a (1 - b exp(-f^2)) exp(-beta f) with a = 3, b = 0.75, beta = 1.5.
+
+    A fit to the forces of glass beads on the walls of their container (D. M. Mueth, H. M. Jaeger
+    and S. R. Nagel, Phys. Rev. E 57, 1998, 3164).
+
+    Parameters
+    ----------
+    f : (k,)
+        Forces over their mean.
+
+    Returns
+    -------
+    (k,) ndarray
+        Probability density.
+
+    Raises
+    ------
+    ValueError
+        For what is no array of numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> rl.output.measures.mueth_distribution(np.array([0.0, 1.0, 3.0])).round(4)
+    array([0.75  , 0.4847, 0.0333])
+    """
     f = np.asarray(f, float)
     return 3.0 * (1.0 - 0.75 * np.exp(-(f**2))) * np.exp(-1.5 * f)
 
@@ -204,12 +265,30 @@ def force_correlation(
     ----------
     edges : (b + 1,) [m]
         Of the bins of distance.
-    bodies, method, source
+    bodies : names or numbers, optional
         As of ``force_distribution``.
+    source, method, scene, index
+        As of ``body_forces``.
 
     Returns
     -------
-    correlation (b,), nan where there are no pairs, and number of pairs (b,)
+    correlation : (b,) ndarray
+        nan where there are no pairs.
+    pairs : (b,) ndarray
+        Number of pairs.
+
+    Raises
+    ------
+    InputError
+        For edges that do not grow, and where no contact carries.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> step = rl.Simulation("rough-pyramid").step()  # balls of 2.5 mm
+    >>> correlation, pairs = rl.force_correlation(step, np.array([0.0, 2.6e-3, 5.2e-3]))
+    >>> pairs
+    array([464., 992.])
     """
     shown = frame(source, scene=scene, index=index)
     edges = growing_edges("edges", edges)

@@ -27,7 +27,7 @@ def pair_correlation(
     scene: "Scene | None" = None,
     index: int = -1,
 ) -> np.ndarray:
-    """Pair correlation g(r) of the centres of balls, (b,): 1 where they are placed at random.
+    """Pair correlation g(r) of the centres of balls: 1 where they are placed at random.
 
     Distances are counted from those centres which are the largest r away from the bounds, so that
     no shell leaves the packing (the border method: B. D. Ripley, Spatial Statistics, 1981); in a
@@ -40,11 +40,25 @@ def pair_correlation(
     bounds : (2, dim) [m], optional
         Lower and upper corner of the region that the centres fill; by default that of the centres
         themselves.
+    source, scene, index
+        As of ``body_forces``.
+
+    Returns
+    -------
+    (b,) ndarray
 
     Raises
     ------
     InputError
-        Where no centre is as far from the bounds.
+        Where no body is a ball, no centre is as far from the bounds, edges do not grow, and for
+        bounds of a periodic cell.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> scene = rl.scenes.periodic_packing(200)
+    >>> rl.pair_correlation(scene, np.array([0.0, 2e-3, 4e-3]))[0]  # balls that do not overlap
+    np.float64(0.0)
     """
     shown = frame(source, scene=scene, index=index)
     edges, dim = growing_edges("edges", edges), shown.bodies.dim
@@ -122,7 +136,7 @@ def local_packing_fraction(
     scene: "Scene | None" = None,
     index: int = -1,
 ) -> np.ndarray:
-    """Packing fraction of each ball in its own cell of the radical Voronoi tessellation, (n,).
+    """Packing fraction of each ball in its own cell of the radical Voronoi tessellation.
 
     The radical plane of two balls is where the tangents to both are as long, so that no cell cuts
     its ball where balls do not overlap (B. J. Gellatly and J. L. Finney, J. Non-Cryst. Solids 50,
@@ -132,10 +146,29 @@ def local_packing_fraction(
     ----------
     bounds : (2, dim) [m], optional
         Lower and upper corner of a box that holds all balls; by default the smallest.
+    source, scene, index
+        As of ``body_forces``.
 
     Returns
     -------
-    (n,), nan for bodies that are no balls
+    (n,) ndarray
+        nan for bodies that are no balls.
+
+    Raises
+    ------
+    InputError
+        Where no body is a ball, for bounds of a periodic cell, and cells that are periodic in some
+        directions only or a parallelogram.
+    MissingExtra
+        Without pyvoro2.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> scene = rl.scenes.periodic_packing(64, dim=3)
+    >>> own = rl.local_packing_fraction(scene)[:64]
+    >>> bool((own > 0).all() and (own < 1).all())
+    True
     """
     shown = frame(source, scene=scene, index=index)
     which, dim = balls(shown), shown.bodies.dim

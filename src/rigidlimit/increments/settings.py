@@ -14,8 +14,8 @@ from .sweeps import Sweeps
 class IncrementSettings:
     """How a step of rough bodies is solved, and at what cost.
 
-    These are the ``solver_options`` of a ``Simulation`` with friction. What of the budget is spent first ends the step, with the status "approximate" where the
-    residual is above ``accuracy``.
+    These are the ``solver_options`` of a ``Simulation`` with friction. What of the budget is spent
+    first ends the step, with the status "approximate" where the residual is above ``accuracy``.
 
     Parameters
     ----------

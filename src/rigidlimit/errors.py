@@ -68,7 +68,7 @@ class NoRest(InputError):
     >>> scene = rl.Scene()
     >>> ball = scene.add(rl.Sphere(0.1), position=(0, 0, 1))  # and no floor
     >>> try:
-    ...     rl.settle(scene)
+    ...     rl.settle(scene, by="dynamics", max_steps=100)
     ... except rl.NoRest as error:
     ...     print("no rest")
     no rest

@@ -97,9 +97,40 @@ def looks_like_run(path: str | Path) -> bool:
 
 
 def read_run(path: str | Path) -> Run:
-    """Open a run. An unfinished one gives a warning, UnfinishedRun.
+    """Open a run.
 
-    Raises OutputError if it is missing, damaged, of a newer schema, or has no step yet.
+    Parameters
+    ----------
+    path : str or Path
+        HDF5 file, as ``rigidlimit run`` or a ``RunWriter`` writes it.
+
+    Returns
+    -------
+    Run
+        ``len(run)`` steps; ``run[k]`` is a stored step, -1 the last, ``run[2:5]`` a list of them.
+        It has ``scene``, ``settings``, ``times`` [s] and whether it is ``finished``.
+
+    Raises
+    ------
+    OutputError
+        Where it is missing, damaged, of a newer schema, or has no step yet.
+
+    Warns
+    -----
+    UnfinishedRun
+        Where the run did not come to its end: these are the steps saved so far.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> from rigidlimit.output.hdf5 import RunWriter
+    >>> simulation = rl.Simulation("beam")
+    >>> writer = RunWriter.start("beam.h5", simulation, {})
+    >>> writer.add(simulation.step())
+    >>> writer.finish()
+    >>> run = rl.read_run("beam.h5")
+    >>> len(run), run[-1].force.round(4)
+    (1, array([3.3333, 3.3333, 3.3333]))
     """
     path = Path(path)
     unfinished = _unfinished(path)

@@ -47,8 +47,28 @@ INTERVAL = 10.0
 
 @dataclass(frozen=True, repr=False)
 class LoadingPath(Brief):
-    """A finished path. table: structured array, a row a stage or step, see ``record``.
-    simulation: where it ended; another path can continue from it. last: its last step."""
+    """A finished path.
+
+    Attributes
+    ----------
+    legs : tuple of Leg
+    table : structured ndarray
+        A row a stage or step; ``table.dtype.names`` are its columns, ``record.py`` says what they
+        are.
+    simulation : Simulation
+        Where it ended; another path can continue from it.
+    last : StepResult or None
+        Its last step.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.Scene(cell=(0.6, 1, 1))
+    >>> balls = scene.add_many(rl.Sphere(0.1), [(0, 0, 0), (0.2, 0, 0), (0.4, 0, 0)])
+    >>> found = rl.paths.oedometer(scene, stresses=[1.0, 2.0], axis="x")
+    >>> found.message
+    '2 rows of 2 legs, all steps converged'
+    """
 
     legs: tuple[Leg, ...]
     table: np.ndarray
@@ -89,29 +109,47 @@ def follow(
 
     Parameters
     ----------
-    scene
-        A ``Scene`` with a periodic cell, a TOML file, or a ``Simulation`` to continue.
+    scene : Scene, Simulation, str or Path
+        A ``Scene`` with a periodic cell, the name of one or a TOML file, or a ``Simulation`` to
+        continue.
     legs : sequence of Leg
-        As of ``isotropic`` and the other functions here.
-    out
+        What is prescribed, in turn.
+    out : str or Path, optional
         Table to write, ``.csv`` or ``.h5``. An interrupted path keeps ``OUT.unfinished``.
-    resume
+    resume : bool
         Continue an interrupted path, with the same numbers as without the interruption.
-    overwrite
+    overwrite : bool
         Replace a table, or drop an unfinished one.
     callback : callable(simulation, row), optional
         After each row; True stops, and the path can be resumed.
-    progress
+    progress : bool
         Show a bar on the terminal or in the notebook.
-    max_seconds
-        Of the wall clock, looked at between steps; NoRest afterwards.
+    max_seconds : float [s], optional
+        Of the wall clock, looked at between steps.
     **options
         Of ``Simulation``, where a scene is given.
+
+    Returns
+    -------
+    LoadingPath
 
     Raises
     ------
     InputError
-        For a scene without a cell. NoRest where a stage does not come to rest.
+        For a scene without a cell, and options beside a ``Simulation``.
+    NoRest
+        Where a stage does not come to rest, or ``max_seconds`` are over.
+    OutputError
+        Where the table is there already, or cannot be written.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.Scene(dim=2, cell=(0.6, 1))
+    >>> disks = scene.add_many(rl.Disk(0.1), [(0, 0), (0.2, 0), (0.4, 0)])
+    >>> stage = rl.paths.Leg("stage", ((3.0, None), (None, None)))
+    >>> rl.paths.follow(scene, [stage]).table["stress_xx"].round(9)
+    array([3.])
     """
     if isinstance(scene, Simulation):
         if options:

@@ -27,9 +27,32 @@ AXES = "xyz"
 class Leg:
     """A part of a path.
 
-    stress, rate: rows of numbers, as of ``Cell``; None (nan) in the stress where the rate is
-    prescribed. steps: how many; 0 for a stage that is brought to rest. dt [s]: of a step; None is
-    that of the simulation.
+    Parameters
+    ----------
+    name : str
+        In tables and messages.
+    stress : (dim, dim) [Pa; N/m in 2D]
+        Rows of numbers, as of ``Cell``; None (nan) where the rate is prescribed.
+    rate : (dim, dim) [1/s], optional
+        Rows of numbers; None: all zero.
+    steps : int
+        How many; 0 for a stage that is brought to rest.
+    dt : float [s], optional
+        Of a step; None is that of the simulation.
+
+    Raises
+    ------
+    SceneError
+        By ``follow``, for stress and rate that ``Cell`` does not take.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> pressed = rl.paths.Leg("pressed", ((100.0, 0.0), (0.0, 100.0)))
+    >>> held = ((None, None), (None, 100.0))
+    >>> sheared = rl.paths.Leg("sheared", held, rate=((0, 0.1), (0, 0)), steps=5)
+    >>> pressed.units, sheared.units, sheared.drives("xy")
+    (1, 5, True)
     """
 
     name: str

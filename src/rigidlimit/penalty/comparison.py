@@ -16,18 +16,49 @@ from .result import PenaltyResult
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Brief):
-    """Forces of one scene at rest by several methods, on the contacts of ``contacts``.
+    """Forces of one scene at rest by several methods, on the m contacts of ``contacts``.
 
-    force: {method: (m,) [N]} with the methods "pgs" (sweeps in natural order), "pgs permuted",
-    "apgd", "compatible" and "dem". state: at rest, after ``physical_time`` [s].
-    floor_error: |F - F_dem| / |F_dem| of the resultant forces on held bodies, as in the paper's
-    table 1; contact_error: the same over all contact forces, as vectors where bodies rub
-    (``vectors``: {method: (m, 3) [N]}, None of smooth bodies). overshoot: largest force over the
-    DEM's, less one. seconds: wall time of each method without compilation. dem: the run itself.
-    result: the step at rest that the compatible forces are of, by the Newton solver. how: who
-    found the rest. loaded: the DEM started from ``loaded_pose``. classic_results: {method: result}
-    of the classic ones, of which Gauss-Seidel may have ended before it converged. unrest: why the
-    DEM is not at rest, in words; its forces then are those of a motion, and the errors say nothing.
+    Methods are "pgs" (sweeps in natural order), "pgs permuted", "apgd", "compatible" and "dem".
+
+    Attributes
+    ----------
+    contacts : Contacts
+    force : dict of str to (m,) ndarray [N]
+        By method.
+    floor_error : dict of str to float
+        |F - F_dem| / |F_dem| of the resultant forces on held bodies, as in the paper's table 1.
+    contact_error : dict of str to float
+        The same over all contact forces, as vectors where bodies rub.
+    overshoot : dict of str to float
+        Largest force over the DEM's, less one.
+    seconds : dict of str to float [s]
+        Wall time of each method without compilation.
+    dem : PenaltyResult
+        The run itself.
+    state : State
+        At rest.
+    physical_time : float [s]
+        After which it is.
+    result : StepResult
+        The step at rest that the compatible forces are of, by the Newton solver.
+    how : str
+        Who found the rest.
+    loaded : bool
+        The DEM started from ``loaded_pose``.
+    classic_results : dict of str to ContactDynamicsResult
+        Of the classic methods, of which Gauss-Seidel may have ended before it converged.
+    unrest : str
+        Why the DEM is not at rest, in words; its forces then are those of a motion, and the errors
+        say nothing.
+    vectors : dict of str to (m, 3) ndarray [N], or None
+        Forces by method where bodies rub.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> found = rl.penalty.compare("beam")
+    >>> found.contact_error["compatible"] < 1e-5, sorted(found.force)
+    (True, ['apgd', 'compatible', 'dem', 'pgs', 'pgs permuted'])
     """
 
     contacts: Contacts

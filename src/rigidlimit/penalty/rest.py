@@ -74,13 +74,39 @@ STATE, DYNAMICS, DEM = "state", "dynamics", "dem"
 class Rest:
     """A scene at rest.
 
-    simulation: contact dynamics that has just made a step without moving, from zero velocities
-    unless ``alone``. alone: it came to rest by itself. how: in words. steps: of contact dynamics;
-    rounds: of least energy. unbalanced: largest unbalanced force on a body in the last step, over
-    the heaviest load. overlap: deepest, over the scene's length. farthest: which body moved
-    farthest, and how far, in words; "" where none moved. seconds: wall clock. stopped: which bodies
-    still moved in a scene with friction when damping began, or kept moving in the DEM, in words,
-    else "": balls that would roll forever lie where they were stopped.
+    Attributes
+    ----------
+    simulation : Simulation
+        Contact dynamics that has just made a step without moving, from zero velocities unless
+        ``alone``.
+    alone : bool
+        It came to rest by itself.
+    how : str
+        In words.
+    steps : int
+        Of contact dynamics.
+    rounds : int
+        Of least energy.
+    unbalanced : float
+        Largest unbalanced force on a body in the last step, over the heaviest load.
+    overlap : float
+        Deepest, over the scene's length.
+    farthest : str
+        Which body moved farthest, and how far, in words; "" where none moved.
+    seconds : float [s]
+        Wall clock.
+    stopped : str
+        Which bodies still moved in a scene with friction when damping began, or kept moving in the
+        DEM, in words, else "": balls that would roll forever lie where they were stopped.
+    state : State
+        The pose, without what is left of velocities; driven bodies keep theirs.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rest = rl.settle("beam")
+    >>> rest.alone, rest.how
+    (True, 'contact dynamics')
     """
 
     simulation: Simulation

@@ -16,9 +16,38 @@ from .engine import Measures
 
 @dataclass(frozen=True)
 class PenaltyProgress:
-    """What a callback sees. fraction: of the way to ``until``, or to rest (by the logarithm of the
-    unbalanced force, or of the motion), in [0, 1]. seconds: wall clock so far; seconds_left: at
-    this pace."""
+    """What a callback of a penalty simulation sees.
+
+    Attributes
+    ----------
+    time : float [s]
+        Simulated.
+    dt : float [s]
+        Of the last step.
+    steps : int
+        Made so far.
+    fraction : float
+        Of the way to ``until``, or to rest (by the logarithm of the unbalanced force, or of the
+        motion), in [0, 1].
+    seconds : float [s]
+        Wall clock so far.
+    seconds_left : float [s]
+        At this pace.
+    unbalanced : float
+        Largest force out of balance over the largest external force on one body.
+    measures : Measures
+        Energies and speeds, as of ``PenaltySimulation``.
+    text : str
+        One line for a progress display.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> seen = []
+    >>> done = rl.PenaltySimulation("beam").run(until=2e-4, callback=seen.append)
+    >>> seen[-1].fraction <= 1.0, seen[-1].text[:4]
+    (True, 't = ')
+    """
 
     time: float
     dt: float
@@ -46,14 +75,46 @@ class PenaltyProgress:
 class PenaltyResult(Brief):
     """Where a penalty simulation ended. m contacts; forces [N] push contacts.body[:, 1] along +n.
 
-    contacts: all with gap <= the closed tolerance, in the order of every other ``Contacts``; force
-    (m,): elastic and damping force. tangential (m, 3): the tangential part of the force on
-    contacts.body[:, 1], world frame, zero where bodies are smooth. history: what
-    ``compatible_forces`` continues from; of springs at rest, as it takes damping for elastic force.
-    kinetic_energy, elastic_energy [J]. unbalanced: largest force out of balance over the largest
-    external force on one body. steps, dt: time steps made, the last size [s]. status: CONVERGED at
-    rest or at ``until``; seconds: wall clock of the run. stopped: who was stopped, moving on under
-    balanced forces, in words.
+    Attributes
+    ----------
+    state : State
+    contacts : Contacts
+        All with gap <= the closed tolerance, in the order of every other ``Contacts``.
+    force : (m,) ndarray [N]
+        Elastic and damping force along the normals.
+    tangential : (m, 3) ndarray [N]
+        Tangential part of the force on contacts.body[:, 1], world frame, zero where bodies are
+        smooth.
+    tangential_force : (m, d - 1) ndarray [N]
+        The same along ``contacts.tangents``.
+    force_vectors : (m, 3) ndarray [N]
+        Whole contact forces on contacts.body[:, 1], world frame.
+    history : ContactHistory
+        What ``compatible_forces`` continues from; of springs at rest, as it takes damping for
+        elastic force.
+    kinetic_energy, elastic_energy : float [J]
+    unbalanced : float
+        Largest force out of balance over the largest external force on one body.
+    steps : int
+        Made.
+    dt : float [s]
+        Of the last step.
+    status : Status
+        CONVERGED at rest or at ``until``.
+    at_rest : bool
+    seconds : float [s]
+        Wall clock of the run.
+    rest_tolerance : float
+        On ``unbalanced``.
+    stopped : str
+        Who was stopped, moving on under balanced forces, in words.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> found = rl.PenaltySimulation("beam").run()
+    >>> found.at_rest, found.force.round(2)
+    (True, array([3.33, 3.33, 3.33]))
     """
 
     state: State

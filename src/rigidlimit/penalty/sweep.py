@@ -40,24 +40,24 @@ def stiffness_sweep(
 
     Parameters
     ----------
-    scene
+    scene : Scene, str or Path
         A ``Scene``, the name of one in the gallery, or a TOML file.
-    scales
+    scales : sequence of float
         Factors on all stiffnesses, two at least.
-    rest_tolerance
+    rest_tolerance : float
         The DEM's, see ``PenaltySimulation``.
-    result
+    result : StepResult, optional
         The step at rest, as ``Comparison.result``; found here where it is None.
-    loaded
+    loaded : bool
         Whether the DEM starts from ``loaded_pose``, as it does for a rest found here that took
         more than contact dynamics.
-    callback
+    callback : callable, optional
         Gets a line of text now and then.
 
     Returns
     -------
-    scales : (s,)
-    errors : (s,)
+    scales : (s,) ndarray
+    errors : (s,) ndarray
         |f - f_dem| / |f| of all contact forces.
     slope : float
         Of the fit error ~ scale^slope.
@@ -66,6 +66,16 @@ def stiffness_sweep(
     ------
     InputError
         For scales at which bodies would sink far into each other, or leave the pose of rest.
+    NoRest
+        Where the scene does not come to rest.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.pyramid(3, drop=0.0)
+    >>> scales, errors, slope = rl.penalty.stiffness_sweep(scene, (1e-4, 1e-3))
+    >>> round(slope, 3)
+    -1.0
     """
     scene = as_scene(scene)
     scales = [arrays.positive("scales", scale) for scale in scales]

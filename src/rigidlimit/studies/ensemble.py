@@ -15,10 +15,29 @@ ALWAYS = "converged", "doubtful"
 
 @dataclass(frozen=True, repr=False)
 class Ensemble(Brief):
-    """Samples in the order of the study: parameters outside, seeds inside.
+    """S samples in the order of the study: parameters outside, seeds inside.
 
-    plan: what each did, as JSON. seeds (S,). parameters: S values by name. values: S arrays by the
-    name of the measure, None where the sample failed. errors: why it failed, "" where it did not.
+    Attributes
+    ----------
+    plan : str
+        What each did, as JSON.
+    seeds : (S,) int ndarray
+    parameters : dict of str to list
+        S values by name.
+    values : dict of str to list
+        S arrays by the name of the measure, None where the sample failed.
+    errors : list of str
+        Why a sample failed, "" where it did not.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> plan = rl.Plan("packing", measures=["contacts"], steps=1)
+    >>> found = rl.study(plan, seeds=2, parameters={"count": [8, 12]}, workers=1)
+    >>> len(found), found.parameters["count"], found.seeds
+    (4, [8, 8, 12, 12], array([0, 1, 0, 1]))
+    >>> len(found.of(count=8).samples("contacts"))
+    2
     """
 
     plan: str

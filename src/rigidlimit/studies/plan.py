@@ -35,24 +35,40 @@ class Plan:
 
     Parameters
     ----------
-    scene
+    scene : str, Path or callable
         A name of the gallery, whose function takes the parameters; a TOML file, in which a
         parameter replaces the value at a dotted key (``"materials.glass.friction"``, in lists by
-        name or number, ``"lattices.0.radii"``); or a function ``scene(seed, **parameters)``, at the
-        top level of a module, so that workers can import it.
-    measures
-        Names in ``quantities.QUANTITIES``, or functions of (simulation, result); of a path also the
-        columns of its table, ``"path.stress_xy"``, a number a row.
-    steps
+        name or number, ``"lattices.0.radii"``); or a function ``scene(seed, **parameters)``, at
+        the top level of a module, so that workers can import it.
+    measures : sequence of str or callable
+        Names in ``quantities.QUANTITIES``, or functions of (simulation, result); of a path also
+        the columns of its table, ``"path.stress_xy"``, a number a row.
+    steps : int, optional
         Time steps to make; None: bring the scene to rest (``rigidlimit.settle``), or follow its
         path where it has one.
-    path
+    max_seconds : float [s], optional
+        Of one sample that comes to rest, after which it has failed.
+    options : dict
+        Of ``Simulation``, such as dt or solver.
+    path : sequence of dict
         Loading path in place of the scene's: tables of a kind and its keys, as ``[[path]]`` of
         scene files. Parameters ``"path.0.pressure"`` replace their values.
-    max_seconds
-        Of one sample that comes to rest, after which it has failed.
-    options
-        Of ``Simulation``, such as dt or solver.
+
+    Raises
+    ------
+    InputError
+        For measures that are unknown, none or named twice, steps beside a path, and options that
+        ``Simulation`` does not have.
+    SceneError
+        For a file that cannot be read.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> plan = rl.Plan("pile-2d", measures=["coordination"], steps=3, options={"dt": 1e-3})
+    >>> found = rl.study(plan, seeds=2, parameters={"count": 8}, workers=1)
+    >>> list(found.values)
+    ['coordination', 'converged', 'doubtful']
     """
 
     scene: str | Path | Callable[..., Scene]

@@ -27,9 +27,37 @@ STRAIN = PATH + "strain_"
 
 
 def measure_figure(ensemble: Ensemble, measure: str, *, dark: bool = False) -> "Figure":
-    """Means and standard errors of a measure, a point a combination of parameters, against the
-    first parameter that has several numbers as values; by the number of the combination where there
-    is none. Of one combination, how the samples are distributed."""
+    """Means and standard errors of a measure, a point a combination of parameters.
+
+    Against the first parameter that has several numbers as values; by the number of the
+    combination where there is none. Of one combination, how the samples are distributed.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    measure : str
+        One that is a number a sample.
+    dark : bool
+        For dark pages.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        For a measure that the study does not have.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> plan = rl.Plan("packing", measures=["contacts"], steps=1)
+    >>> found = rl.study(plan, seeds=2, parameters={"count": [8, 12]}, workers=1)
+    >>> figure = rl.studies.measure_figure(found, "contacts")
+    >>> figure.axes[0].get_xlabel()
+    'count'
+    """
     from matplotlib.figure import Figure
 
     if len(ensemble.statistics()) == 1:
@@ -116,7 +144,30 @@ def _spoken(measure: str) -> str:
 
 
 def write_report(path: str | Path, ensemble: Ensemble, *, name: str = "study") -> None:
-    """Write the page of a study, self-contained HTML."""
+    """Write the page of a study, self-contained HTML.
+
+    Parameters
+    ----------
+    path : str or Path
+    ensemble : Ensemble
+    name : str
+        Title of the page.
+
+    Raises
+    ------
+    OSError
+        Where the file cannot be written.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> plan = rl.Plan("packing", measures=["contacts"], steps=1)
+    >>> found = rl.study(plan, seeds=2, parameters={"count": 8}, workers=1)
+    >>> rl.studies.write_report("piles.html", found, name="piles")
+    >>> with open("piles.html") as page:
+    ...     page.read()[:15]
+    '<!doctype html>'
+    """
     path = Path(path)
     parts = [
         f"<h1>{html.escape(name)}</h1>",

@@ -120,7 +120,30 @@ def _write_values(group, values: list[np.ndarray | None]) -> None:
 
 
 def read_study(path: str | Path) -> Ensemble:
-    """The samples in the file of a study. Raises OutputError where it is none."""
+    """The samples in the file of a study.
+
+    Parameters
+    ----------
+    path : str or Path
+        HDF5 file, as ``study(out=)`` or ``rigidlimit study`` writes it.
+
+    Returns
+    -------
+    Ensemble
+
+    Raises
+    ------
+    OutputError
+        Where there is no such file, or it is none of a study.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> plan = rl.Plan("packing", measures=["contacts"], steps=1)
+    >>> made = rl.study(plan, seeds=2, parameters={"count": 8}, workers=1, out="piles.h5")
+    >>> rl.read_study("piles.h5").message
+    '2 samples'
+    """
     return read(path)[0]
 
 

@@ -38,27 +38,26 @@ def study(
 
     Parameters
     ----------
-    plan
+    plan : Plan, str, Path or callable
         A ``Plan``, or its scene alone.
-    seeds
+    seeds : int or sequence of int
         Their number, from 0 on, or the seeds.
-    parameters
+    parameters : dict, optional
         Values by name; of a list each value in turn, every combination.
-    out
+    out : str or Path, optional
         HDF5 file of the study. While it is under way each sample that is done lies in
         ``OUT.parts``, so that nothing is lost when it is stopped or killed.
-    resume
+    resume : bool
         Go on with the study of ``out``, stopped or finished: samples that are there are not
         computed again, as long as nothing that their numbers depend on has changed.
-    overwrite
+    overwrite : bool
         Begin anew.
-    workers
+    workers : int, optional
         Processes; by default as many as there are cores. A script must call this below
         ``if __name__ == "__main__":``.
-    executor
-        Any ``concurrent.futures`` executor in their place, as of Dask
-        (``client.get_executor()``) or of mpi4py; it stays open.
-    progress
+    executor : concurrent.futures.Executor, optional
+        In their place, as of Dask (``client.get_executor()``) or of mpi4py; it stays open.
+    progress : bool
         Show a bar.
 
     Returns
@@ -69,9 +68,12 @@ def study(
     Raises
     ------
     InputError
-        For seeds, parameters or a first scene that cannot be used. OutputError where the file is in
-        use or cannot be written.
+        For seeds, parameters or a first scene that cannot be used.
+    OutputError
+        Where the file is in use or cannot be written.
 
+    Examples
+    --------
     >>> import rigidlimit
     >>> found = rigidlimit.study("pile-2d", seeds=2, parameters={"count": 12}, workers=1)
     >>> found.message

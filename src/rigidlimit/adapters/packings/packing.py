@@ -25,15 +25,37 @@ from .reading import FORMATS, format_of, notes_of, read_balls
 
 @dataclass(frozen=True, repr=False)
 class Packing(Brief):
-    """A packing that was read, in SI units.
+    r"""A packing that was read, in SI units. n balls.
 
-    scene: its bodies, balls in the order of their ids and named by them, then walls. box: the
-    file's, or None; where it is periodic the scene has it as its ``cell``. columns: other numbers
-    of the file, name -> (n,), as they stand, one a ball; "type" (n,) where the file has types.
-    stiffness [N/m^(p-1)]: of every contact, as given, or None. notes: what of the file is not in
-    the scene. springs: tangential forces of contacts that rub, as read, or None. left_out: elements
-    of a model (MJCF, URDF) that were not taken over, {kind: names}. given: contact forces of the
-    program that made the packing, as read, or None.
+    Attributes
+    ----------
+    scene : Scene
+        Its bodies, balls in the order of their ids and named by them, then walls.
+    format : str
+        As of ``read_packing``.
+    box : Box or None
+        The file's; where it is periodic the scene has it as its ``cell``.
+    columns : dict of str to (n,) ndarray
+        Other numbers of the file, as they stand, one a ball; "type" where the file has types.
+    stiffness : float [N/m^(p-1)] or None
+        Of every contact, as given.
+    notes : tuple of str
+        What of the file is not in the scene.
+    springs : Springs or None
+        Tangential forces of contacts that rub, as read.
+    left_out : dict of str to tuple of str
+        Elements of a model (MJCF, URDF) that were not taken over: names by kind.
+    given : PoseForces or None
+        Contact forces of the program that made the packing, as read.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> with open("balls.csv", "w") as file:
+    ...     print("x,y,z,radius", "0,0,0,0.5", "0,0,0.99,0.5", sep="\n", file=file)
+    >>> packing = rl.read_packing("balls.csv", fixed=())
+    >>> packing.format, len(packing.scene), packing.scene.name
+    ('csv', 2, 'balls')
     """
 
     scene: Scene
@@ -107,17 +129,17 @@ def read_packing(
     law: str | float = "hooke",
     dt: float = 1e-3,
 ) -> Packing:
-    """A packing from a file of LAMMPS, LIGGGHTS, YADE, MercuryDPM, MuJoCo, VTK, or of a table.
+    r"""A packing from a file of LAMMPS, LIGGGHTS, YADE, MercuryDPM, MuJoCo, VTK, or of a table.
 
     Parameters
     ----------
-    path
+    path : str or Path
         Data file or dump of LAMMPS or LIGGGHTS, text of YADE (x y z r), ``.data`` or ``.restart``
-        of MercuryDPM, legacy VTK as text, CSV with named columns, a table with ``columns``, MJCF or
-        URDF; plain or gzip.
+        of MercuryDPM, legacy VTK as text, CSV with named columns, a table with ``columns``, MJCF
+        or URDF; plain or gzip.
     format : str, optional
-        "lammps-dump", "lammps-data", "yade", "mercury-data", "mercury-restart", "vtk", "csv", "raw"
-        or "mjcf"; by default found from the contents.
+        "lammps-dump", "lammps-data", "yade", "mercury-data", "mercury-restart", "vtk", "csv",
+        "raw" or "mjcf"; by default found from the contents.
     frame : int
         Which snapshot of a dump: 0 the first, -1 the last.
     units : str, optional
@@ -125,12 +147,12 @@ def read_packing(
         says, else "si".
     dim : int, optional
         2 for disks in the plane; by default 3, and 2 for tables without z.
-    radius : float or dict, optional
-        [m] where the file has none: of all balls, or by type.
+    radius : float or dict [m], optional
+        Where the file has none: of all balls, or by type.
     material : Material or dict, optional
         Of all balls, or by type. Its density counts where the file has neither mass nor density.
-    stiffness : float, optional
-        Of every contact [N/m^(p-1)], for ``Packing.forces``.
+    stiffness : float [N/m^(p-1)], optional
+        Of every contact, for ``Packing.forces``.
     fixed : sequence of int
         Types whose balls are held.
     walls : bool or sequence of str
@@ -146,20 +168,40 @@ def read_packing(
         Of data files that do not say it: "sphere" (default), "granular", "bpm/sphere", "atomic".
     columns : str, optional
         Of tables without a line of names: like "x y z diameter"; "-" for one that is left out.
-    springs
+    springs : str or Path, optional
         LAMMPS' dump of pairs (local) with two ids and the tangential force on the first: what
         contacts that rub remember, for ``Packing.forces``.
-    contact_forces
+    contact_forces : str or Path, optional
         Contact forces of the program itself, which become ``Packing.given``: LIGGGHTS' or LAMMPS'
         local dump of ids and forces, MercuryDPM's ``.fstat``, or a table id1, id2, fx, fy, fz.
-    gravity, law, dt
-        Of the scene; no file says them. By default 9.81 m/s^2 downwards, and none in boxes that
-        are periodic downwards, in the file also where ``periodic`` names other axes.
+    gravity : (dim,) [m/s^2], optional
+        No file says it. By default 9.81 downwards, and none in boxes that are periodic downwards,
+        in the file also where ``periodic`` names other axes.
+    law : str or float
+        Of the scene: "hooke", "hertz" or the exponent p; no file says it.
+    dt : float [s]
+        Of the scene; no file says it.
+
+    Returns
+    -------
+    Packing
 
     Raises
     ------
     InputError
         With file and line where the file does not fit its format.
+    SceneError
+        For bodies that a scene does not take, and models (MJCF, URDF) that cannot be read.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> with open("balls.csv", "w") as file:
+    ...     print("x,y,z,radius,density", "0,0,0.5,0.5,1000", sep="\n", file=file)
+    >>> scene = rl.read_packing("balls.csv").scene
+    >>> floor = scene.add(rl.HalfSpace(), position=(0, 0, 0.001))  # by hand
+    >>> rl.forces_at_pose(scene).force.round(1)  # N, its weight
+    array([5136.5])
     """
     path = Path(path)
     along = kept_axes(periodic)

@@ -34,26 +34,37 @@ def write_packing(
 
     Parameters
     ----------
-    path
+    path : str or Path
         ``.dump`` or ``.lammpstrj``: a LAMMPS dump, which OVITO reads, of every stored step of a
         run, with velocities, spins, radius, mass, and where there are forces the contact force on
         each ball, its coordination and its stress. ``.data``: a LAMMPS data file (atom_style
         sphere). ``.csv``: a table with units. ``.graphml``: the force network (``force_graph``).
     source
-        As of ``contact_table``, or a ``Scene``; of a scene without forces.
-    method : str, optional
-        Whose forces: "classic", "compatible" or "dem"; by default the compatible ones.
+        As of ``body_forces``, or a ``Scene``; of a scene without forces.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; by default the compatible ones.
+    scene : Scene, optional
+        Of a source that does not know its bodies.
     index : int, optional
         Which stored step of a run; by default the last, of dumps all.
 
     Returns
     -------
-    What was written and left out, in a line: bodies that are no balls are only in graphs.
+    str
+        What was written and left out, in a line: bodies that are no balls are only in graphs.
 
     Raises
     ------
     InputError
         For another ending, and where there are no balls.
+    MissingExtra
+        For graphs, without networkx.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.write_packing("packing.dump", rl.scenes.packing(20))
+    'packing.dump: 1 snapshot (5 bodies that are no balls left out)'
     """
     path = Path(path)
     check_ending("path", path, ENDINGS)

@@ -29,14 +29,45 @@ from ..linear import column_arms
 class Frame:
     """One moment of a scene. n bodies, m contacts.
 
-    position (n, 3) [m], quaternion (n, 4), contacts: as in ``State`` and ``Contacts``. forces: name
-    of the method -> (m,) [N]. gravity (3,) [m/s^2] or zero. time [s]. name: of the scene. B (m, 6
-    n): gap gradient, made at first access if ``velocity`` (n, 6) and ``dt`` are known.
-    stored_closed (m,) bool or None, several_bodies, unresolved: options of step 2, the last
-    if it excluded unresolved motions from the balance. Of scenes with
-    friction, by method: tangential (m, 3) [N], the tangential parts of the force vectors on
-    contacts.body[:, 1], and sliding (m,) bool; friction (m,): mu. cell (3, 3) [m]: vectors of a
-    periodic cell, at the same time as the positions."""
+    Attributes
+    ----------
+    bodies : Bodies
+    position : (n, 3) ndarray [m]
+    quaternion : (n, 4) ndarray
+    contacts : Contacts
+    forces : dict of str to (m,) ndarray [N]
+        Normal forces by the name of the method.
+    gravity : (3,) ndarray [m/s^2]
+        Or zero.
+    time : float [s]
+    name : str
+        Of the scene.
+    dt : float [s]
+    velocity : (n, 6) ndarray [m/s, rad/s] or None
+        With dt it makes B (m, 6 n), the gap gradient, at first access.
+    step : StepResult or None
+        What it was made of.
+    stored_closed : (m,) bool ndarray or None
+    several_bodies : str
+    unresolved : bool
+        These three are options of step 2; the last says whether it excluded unresolved motions
+        from the balance.
+    tangential : dict of str to (m, 3) ndarray [N]
+        Tangential parts of the force vectors on contacts.body[:, 1], by method, of scenes with
+        friction; so is what follows.
+    sliding : dict of str to (m,) bool ndarray
+    friction : (m,) ndarray or None
+        mu.
+    cell : (3, 3) ndarray [m] or None
+        Vectors of a periodic cell, at the same time as the positions.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> shown = rl.plots.frame(rl.Simulation("beam").step())
+    >>> sorted(shown.forces), shown.vectors("compatible").shape
+    (['classic', 'compatible'], (3, 3))
+    """
 
     bodies: Bodies
     position: np.ndarray

@@ -33,9 +33,36 @@ Source: TypeAlias = (
 
 
 def frame(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> Frame:
-    """The frame of a run file (path or ``Run``, with ``index``), a step of a run, a
-    ``StepResult``, a ``Simulation``, forces of a pose, a ``Scene`` as it begins, a ``Comparison``
-    or a ``PenaltyResult`` (these two with ``scene``)."""
+    """The frame of whatever shows contact forces.
+
+    Parameters ---------- source : Frame, path, Run, StoredStep, StepResult, Simulation,
+    PoseForces, Scene, Comparison, ...
+        A run or its file, a step of a run, a step, a simulation, forces of a pose, a scene as it
+        begins; a comparison or a ``PenaltyResult``, with ``scene``.
+    scene : Scene, optional
+        Of a source that does not know its bodies.
+    index : int
+        Which stored step of a run; -1 is the last.
+
+    Returns
+    -------
+    Frame
+
+    Raises
+    ------
+    InputError
+        For a source of another kind, one that does not know its bodies, and a simulation without a
+        step.
+    OutputError
+        For a run that cannot be read.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> shown = rl.plots.frame(rl.scenes.beam())
+    >>> len(shown.bodies), len(shown.contacts)
+    (4, 0)
+    """
     if isinstance(source, Frame):
         return source
     if isinstance(source, str | Path):

@@ -15,6 +15,8 @@ from ..sources import frame
 from .style import LAYOUT, force_unit, label, look, tidy, unit
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ...scenes.scene import Scene
     from ..sources import Source
 
@@ -32,10 +34,38 @@ def force_histogram(
     log: bool = False,
     units: tuple[str, float] | None = None,
     dark: bool = False,
-):
+) -> "Figure":
     """Numbers of contacts by force over the mean force, one panel a method, common scales.
 
-    log: logarithmic numbers. units: (name, its size in N) of the mean, which the titles state.
+    Parameters
+    ----------
+    source, scene, index
+        As of ``measures.body_forces``.
+    methods : list of str, optional
+        All that the source has by default.
+    bins : int
+    log : bool
+        Logarithmic numbers.
+    units : (str, float [N]), optional
+        Name and size of the unit of the mean, which the titles state.
+    dark : bool
+        For dark pages.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        For a source without such forces, and where no contact carries.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation(rl.scenes.pyramid(4, drop=0.0)).step()
+    >>> figure = rl.plots.force_histogram(step, methods=["compatible"], bins=10)
+    >>> rl.plots.save_figure(figure, "histogram.pdf")
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator, NullFormatter
@@ -70,7 +100,7 @@ def force_histogram(
         return figure
 
 
-def histogram_of(force: np.ndarray, *, bins: int = 20):
+def histogram_of(force: np.ndarray, *, bins: int = 20) -> "Figure":
     """Numbers of contacts by force over the mean force, for forces (m,) [N] without bodies."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
@@ -99,12 +129,41 @@ def force_density(
     log: bool = True,
     units: tuple[str, float] | None = None,
     dark: bool = False,
-):
+) -> "Figure":
     """Probability density of the force over its mean, all methods in one chart.
 
     Points at the middles of bins that hold contacts, bars of one standard error
-    sqrt(n (1 - n/N))/(N width) for n of N contacts in a bin. log: logarithmic density, on which an
-    exponential tail is a straight line.
+    sqrt(n (1 - n/N))/(N width) for n of N contacts in a bin.
+
+    Parameters
+    ----------
+    source, scene, index
+        As of ``measures.body_forces``.
+    methods : list of str, optional
+        All that the source has by default.
+    bins : int
+    log : bool
+        Logarithmic density, on which an exponential tail is a straight line.
+    units : (str, float [N]), optional
+        Name and size of the unit of the mean.
+    dark : bool
+        For dark pages.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        For a source without such forces, and where no contact carries.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation(rl.scenes.pyramid(4, drop=0.0)).step()
+    >>> figure = rl.plots.force_density(step, bins=10)
+    >>> rl.plots.save_figure(figure, "density.pdf")
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter

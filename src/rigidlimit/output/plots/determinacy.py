@@ -25,6 +25,8 @@ from .network import choose_view
 from .style import force_colours, force_unit, look
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ...scenes.scene import Scene
     from ..sources import Source
 
@@ -82,13 +84,36 @@ def determinacy_map(
     intervals: str = "auto",
     units: tuple[str, float] | None = None,
     dark: bool = False,
-):
-    """Contacts as lines: determined ones in one colour, the others by the width of the interval
-    of their admissible forces; contacts that can carry nothing dotted. Of rough contacts widths are
+) -> "Figure":
+    """Contacts as lines, by what statics says of their forces.
+
+    Determined ones have one colour, the others that of the width of the interval of their
+    admissible forces; contacts that can carry nothing are dotted. Of rough contacts widths are
     those of normal forces, and determined are those with all components.
 
-    view: as for ``force_network``. intervals: as for ``determinacy``; "auto"
-    leaves them out above 1000 closed contacts.
+    Parameters
+    ----------
+    source, scene, index
+        As of ``measures.body_forces``.
+    view, units, dark
+        As of ``force_network``.
+    intervals : {"auto", "exact", "bounds", "none"}
+        As of ``determinacy``; "auto" leaves them out above 1000 closed contacts.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        Where no contact is closed, and as of ``determinacy``.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> figure = rl.plots.determinacy_map(rl.Simulation("beam").step())
+    >>> rl.plots.save_figure(figure, "beam.pdf")
     """
     shown = frame(source, scene=scene, index=index)
     view = choose_view(shown, view)

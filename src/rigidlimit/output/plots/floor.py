@@ -19,6 +19,7 @@ from .style import LAYOUT, Palette, force_colours, force_unit, label, look, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ...scenes.scene import Scene
     from ..sources import Source
@@ -64,8 +65,34 @@ def floor_forces(
     methods: list[str] | None = None,
     units: tuple[str, float] | None = None,
     dark: bool = False,
-):
-    """Map of the vertical force on the floor, one panel a method, one scale; stems in 2D."""
+) -> "Figure":
+    """Map of the vertical force on the floor, one panel a method, one scale; stems in 2D.
+
+    Parameters
+    ----------
+    source, scene, index
+        As of ``measures.body_forces``.
+    methods : list of str, optional
+        All that the source has by default.
+    units, dark
+        As of ``force_network``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        Where nothing rests on a held body, and for a source without such forces.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation(rl.scenes.pyramid(4, drop=0.0)).step()
+    >>> figure = rl.plots.floor_forces(step, methods=["compatible"])
+    >>> rl.plots.save_figure(figure, "floor.pdf")
+    """
     shown = frame(source, scene=scene, index=index)
     methods = shown.chosen(methods)
     at, body, row = floor_points(shown)

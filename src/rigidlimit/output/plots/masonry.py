@@ -15,6 +15,8 @@ from .lines import label_axes
 from .style import LAYOUT, Palette, force_colours, look
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ...diagnostics import Collapse
     from ...pose import Joints, Statics
 
@@ -26,13 +28,40 @@ def thrust_line(
     view: str = "front",
     title: str = "",
     dark: bool = False,
-):
+) -> "Figure":
     """Where the thrust passes: centres of pressure of the joints, joined through the blocks.
 
-    statics: of ``rigidlimit.statics``. force (m, d) [N]: normal forces first; by default those of
-    stiff elastic bodies (``Statics.forces``). Lines are wide by the resultant; joints are coloured
-    by the friction that they mobilise, 1 where one is about to slide. In a block that two joints
-    hold, the line goes from one to the other, in others from all joints to one point.
+    Lines are wide by the resultant; joints are coloured by the friction that they mobilise, 1
+    where one is about to slide. In a block that two joints hold, the line goes from one to the
+    other, in others from all joints to one point.
+
+    Parameters
+    ----------
+    statics : Statics
+        Of ``rigidlimit.statics``.
+    force : (m, d) [N], optional
+        Normal forces first; by default those of stiff elastic bodies (``Statics.forces``).
+    view : {"front", "side", "top"}
+        Of scenes in space.
+    title : str
+    dark : bool
+        For dark pages.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        For forces of another shape, and another view.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> arch = rl.statics(rl.scenes.arch(9))
+    >>> figure = rl.plots.thrust_line(arch)
+    >>> rl.plots.save_figure(figure, "arch.pdf")
     """
     from matplotlib.colors import Normalize
 
@@ -65,12 +94,41 @@ def collapse_mechanism(
     size: float = LAYOUT.shift,
     title: str | None = None,
     dark: bool = False,
-):
+) -> "Figure":
     """The mechanism at collapse: blocks where they begin to go, over their outlines at rest.
 
-    collapse: of ``Statics.load_factor``. size: largest displacement drawn, over the size of what is
-    shown. Dots mark hinges: contacts that keep touching where a joint opens; crosses sliding ones.
-    Raises InputError where there is no mechanism.
+    Dots mark hinges: contacts that keep touching where a joint opens; crosses sliding ones.
+
+    Parameters
+    ----------
+    statics : Statics
+        Of ``rigidlimit.statics``.
+    collapse : Collapse
+        Of ``Statics.load_factor``.
+    view : {"front", "side", "top"}
+        Of scenes in space.
+    size : float
+        Largest displacement drawn, over the size of what is shown.
+    title : str, optional
+        By default the load factor.
+    dark : bool
+        For dark pages.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        Where there is no mechanism, and for another view.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> tower = rl.statics(rl.scenes.tower(3))
+    >>> figure = rl.plots.collapse_mechanism(tower, tower.load_factor())
+    >>> rl.plots.save_figure(figure, "tower.pdf")
     """
     if not collapse.mechanism.any():
         raise InputError("there is no mechanism to draw: the load can grow without end")

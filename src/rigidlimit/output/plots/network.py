@@ -23,6 +23,8 @@ from .spatial import Fallback
 from .style import LAYOUT, Palette, force_colours, force_unit, label, look, pressure_colours, unit
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..sources import Source
 
 
@@ -43,20 +45,55 @@ def force_network(
     title: str = "",
     dark: bool = False,
     colour: str = FORCE,
-):
-    """The force network as a matplotlib Figure.
+) -> "Figure":
+    """The force network.
 
-    source: a run, a run file, a StepResult, a Simulation ... (``plots.frame``), with ``scene`` or
-    ``index`` where it needs them. method: whose forces; compatible ones by default. view of
-    scenes in space: "3d" (PyVista), "front" (along +y), "side" (along -x), "top" (along -z); by
-    default 3d where PyVista is there, else front. pressure: shade bodies by the sum of contact
-    forces over their surface. slab (low, high) [m]: only contacts in this range along the line of
-    sight of front, side and top. units: (name, its size in N), for instance sphere weights.
-    colour: what the lines' colours show, "force" or "mobilised", |f_t|/(mu f_n), 1 where a contact
-    slides; their widths show the forces.
+    With friction there are arrows of the tangential forces on the second bodies, as long as
+    ``bodies.length`` for the largest normal force, and rings around contacts that slide.
 
-    With friction there are arrows of the tangential forces on the second bodies, as
-    long as ``bodies.length`` for the largest normal force, and rings around contacts that slide.
+    Parameters
+    ----------
+    source, scene, index
+        As of ``measures.body_forces``.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; compatible ones by default.
+    view : {"3d", "front", "side", "top"}, optional
+        Of scenes in space: "3d" (PyVista), "front" (along +y), "side" (along -x), "top" (along
+        -z); by default 3d where PyVista is there, else front.
+    pressure : bool
+        Shade bodies by the sum of contact forces over their surface.
+    slab : (float, float) [m], optional
+        Only contacts in this range along the line of sight of front, side and top.
+    units : (str, float [N]), optional
+        Name and size, for instance sphere weights.
+    title : str
+    dark : bool
+        For dark pages.
+    colour : {"force", "mobilised"}
+        What the lines' colours show; mobilised is |f_t|/(mu f_n), 1 where a contact slides. Their
+        widths show the forces.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        For a source without such forces, another view or colour, and mobilised friction of smooth
+        bodies.
+
+    Warns
+    -----
+    Fallback
+        Where a view in space was wanted and there is no PyVista, or no OpenGL.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> figure = rl.plots.force_network(step, units=("weights", 10.0), title="beam")
+    >>> rl.plots.save_figure(figure, "beam.png")
     """
     shown = frame(source, scene=scene, index=index)
     wanted = _Wanted(view, pressure, slab, units, title, dark, colour)
@@ -76,18 +113,65 @@ def comparison(
     title: str = "",
     dark: bool = False,
     colour: str = FORCE,
-):
+) -> "Figure":
     """Force networks of several methods beside one another, forces and pressures on one scale.
 
-    methods: all that the source has by default. Else as ``force_network``.
+    Parameters
+    ----------
+    methods : list of str, optional
+        All that the source has by default.
+    source, scene, index, view, pressure, slab, units, title, dark, colour
+        As of ``force_network``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        As of ``force_network``.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.scenes.beam()
+    >>> figure = rl.plots.comparison(rl.penalty.compare(scene), scene=scene, methods=["pgs", "dem"])
+    >>> [panel.get_title() for panel in figure.axes[:2]]
+    ['classic, PGS', 'DEM']
     """
     shown = frame(source, scene=scene, index=index)
     wanted = _Wanted(view, pressure, slab, units, title, dark, colour)
     return _figure(shown, shown.chosen(methods), wanted)
 
 
-def scene_figure(source: "Source", *, index: int = -1, view: str | None = None, dark: bool = False):
-    """Bodies alone: a ``Scene`` as it begins, or any other source in its pose."""
+def scene_figure(
+    source: "Source", *, index: int = -1, view: str | None = None, dark: bool = False
+) -> "Figure":
+    """Bodies alone: a ``Scene`` as it begins, or any other source in its pose.
+
+    Parameters
+    ----------
+    source, index
+        As of ``measures.body_forces``, or a ``Scene``.
+    view, dark
+        As of ``force_network``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        For a source of another kind, and another view.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> figure = rl.plots.scene_figure(rl.scenes.arch())
+    >>> rl.plots.save_figure(figure, "arch.svg")
+    """
     shown = scene_frame(source) if isinstance(source, Scene) else frame(source, index=index)
     shown = replace(shown, contacts=empty(len(shown.bodies)), forces={"none": np.zeros(0)})
     return _figure(shown, ["none"], _Wanted(view, pressure=False, title=" ", dark=dark))

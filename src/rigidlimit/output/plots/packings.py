@@ -23,6 +23,8 @@ from .lines import carrying, draw_lines, label_axes
 from .style import LAYOUT, force_colours, force_unit, look, tidy, unit
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ...scenes.scene import Scene
     from ..sources import Source
 
@@ -34,11 +36,32 @@ CURVES = {"mueth": (mueth_distribution, "Mueth, Jaeger, Nagel 1998")}
 
 def force_distribution(
     sources: "ForceDistribution | Source | list", *, curve: str | None = None, dark: bool = False
-):
+) -> "Figure":
     """P(f) of one sample or of many, with error bars, its exponential tail, and a published curve.
 
-    sources: a ``ForceDistribution``, or what ``rigidlimit.force_distribution`` takes. curve:
-    "mueth" (glass beads on walls, Phys. Rev. E 57, 1998, 3164).
+    Parameters
+    ----------
+    sources : ForceDistribution, or as of ``measures.force_distribution``
+    curve : {"mueth"}, optional
+        Glass beads on walls, Phys. Rev. E 57, 1998, 3164.
+    dark : bool
+        For dark pages.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        For another curve, and as of ``measures.force_distribution``.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("rough-pyramid").step()
+    >>> figure = rl.plots.force_distribution(step, curve="mueth")
+    >>> rl.plots.save_figure(figure, "forces.pdf")
     """
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter
@@ -97,10 +120,39 @@ def rose(
     scene: "Scene | None" = None,
     index: int = -1,
     dark: bool = False,
-):
-    """Rose diagrams of contacts and of forces by the direction of normals, and the harmonics that
-    fit them. of: one panel each, "contacts", "normal", "tangential". view: the plane, of scenes in
-    space. bodies, method, source: as of ``rigidlimit.rose``."""
+) -> "Figure":
+    """Rose diagrams of contacts and of forces by the direction of normals, and harmonics that fit
+    them.
+
+    Parameters
+    ----------
+    source : Rose, or as of ``measures.body_forces``
+    of : tuple of {"contacts", "normal", "tangential"}
+        One panel each.
+    view : {"front", "side", "top"}
+        The plane, of scenes in space.
+    bins, bodies, method, scene, index
+        As of ``measures.rose``.
+    dark : bool
+        For dark pages.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        As of ``measures.rose``, and for another view.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("rough-pyramid").step()
+    >>> figure = rl.plots.rose(step, of=("contacts", "normal"), bins=12)
+    >>> len(figure.axes)
+    2
+    """
     from matplotlib.figure import Figure
 
     if isinstance(source, Rose):
@@ -148,11 +200,35 @@ def force_chains(
     scene: "Scene | None" = None,
     index: int = -1,
     dark: bool = False,
-):
+) -> "Figure":
     """Force chains of Peters et al. (2005): their links by force, all other contacts as thin lines.
 
-    angle [degrees], bodies, method, source: as of ``rigidlimit.force_chains``; leave out a lid that
-    presses on the packing. view: of scenes in space.
+    Parameters
+    ----------
+    bodies : names or numbers, optional
+        Those that chains are made of; leave out a lid that presses on the packing.
+    source, angle, method, scene, index
+        As of ``measures.force_chains``.
+    view : {"front", "side", "top"}
+        Of scenes in space.
+    dark : bool
+        For dark pages.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        As of ``measures.force_chains``, and for another view.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation(rl.scenes.box_stack(8)).step()
+    >>> figure = rl.plots.force_chains(step)
+    >>> rl.plots.save_figure(figure, "chains.pdf")
     """
     from matplotlib.collections import LineCollection
     from matplotlib.colors import Normalize
@@ -204,14 +280,47 @@ def stress_field(
     scene: "Scene | None" = None,
     index: int = -1,
     dark: bool = False,
-):
+) -> "Figure":
     """A coarse-grained field (Goldhirsch 2010) over the outlines of bodies.
 
-    of: "pressure", the mean of the principal stresses; "shear", half the difference of the largest
-    and the least; "major", the largest; "solid", the solid fraction. width [m]: of the Gaussian; by
-    default the mean radius. at [m]: place of the section along the line of sight, of scenes in
-    space; by default the middle. resolution: points along the longer side. bodies, method, source:
-    as of ``rigidlimit.stress_field``; leave out a lid that presses on the packing.
+    Parameters
+    ----------
+    source, scene, index
+        As of ``measures.body_forces``.
+    of : {"pressure", "shear", "major", "solid"}
+        The mean of the principal stresses; half the difference of the largest and the least; the
+        largest; the solid fraction.
+    width : float [m], optional
+        Of the Gaussian; by default the mean radius.
+    at : float [m], optional
+        Place of the section along the line of sight, of scenes in space; by default the middle.
+    resolution : int
+        Points along the longer side.
+    view : {"front", "side", "top"}
+        Of scenes in space.
+    bodies : names or numbers, optional
+        Whose field it is, by default of all that are free to move; leave out a lid that presses on
+        the packing.
+    method : {"classic", "compatible", "dem"}, optional
+        Whose forces; compatible ones by default.
+    dark : bool
+        For dark pages.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        For another field or view, and as of ``measures.stress_field``.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> step = rl.Simulation("beam").step()
+    >>> figure = rl.plots.stress_field(step, of="major", resolution=40)
+    >>> rl.plots.save_figure(figure, "stress.pdf")
     """
     from matplotlib.colors import Normalize
 

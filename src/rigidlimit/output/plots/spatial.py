@@ -22,7 +22,15 @@ from .style import LAYOUT, Palette, unit
 
 
 class Fallback(UserWarning):
-    """A picture in space was not to be had; the message says why."""
+    """A picture in space was not to be had; the message says why.
+
+    Examples
+    --------
+    >>> import warnings, rigidlimit as rl
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", rl.plots.Fallback)
+    ...     figure = rl.plots.scene_figure(rl.scenes.pyramid(2))
+    """
 
 
 DIRECTION = np.array([0.55, -1.0, 0.42])

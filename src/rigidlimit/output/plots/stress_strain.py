@@ -9,6 +9,7 @@ from .style import LAYOUT, look, tidy, unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 STRESSES = ("pressure", "deviator")
 
@@ -19,12 +20,40 @@ class Followed(Protocol):
     table: np.ndarray
 
 
-def stress_strain(path: Followed | np.ndarray, *, strain: str | None = None, dark: bool = False):
-    """Pressure and deviator above, void ratio below, against a strain; steps that were not solved
-    are hollow. The strain of each leg starts at 0, where the path before it ended: a line each.
+def stress_strain(
+    path: Followed | np.ndarray, *, strain: str | None = None, dark: bool = False
+) -> "Figure":
+    """Pressure and deviator above, void ratio below, against a strain.
 
-    path: a ``LoadingPath`` or its table. strain: a component, like "xy"; by default the one that
-    goes farthest. Raises InputError for another name, and where the table is empty.
+    Steps that were not solved are hollow. The strain of each leg starts at 0, where the path
+    before it ended: a line each.
+
+    Parameters
+    ----------
+    path : LoadingPath or structured array
+        A path, or its table.
+    strain : str, optional
+        A component, like "xy"; by default the one that goes farthest.
+    dark : bool
+        For dark pages.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    InputError
+        For another component, and where the table is empty.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> scene = rl.Scene(cell=(0.6, 1, 1))
+    >>> balls = scene.add_many(rl.Sphere(0.1), [(0, 0, 0), (0.2, 0, 0), (0.4, 0, 0)])
+    >>> path = rl.paths.oedometer(scene, stresses=[1.0, 2.0], axis="x")
+    >>> figure = rl.plots.stress_strain(path)
+    >>> rl.plots.save_figure(figure, "oedometer.pdf")
     """
     from matplotlib.figure import Figure
 

@@ -197,7 +197,27 @@ def figure_format(path: str | Path) -> str:
 
 
 def save_figure(figure: "Figure", path: str | Path) -> None:
-    """Write a figure as PDF, PNG or SVG by the ending of ``path``, whole or not at all."""
+    """Write a figure by the ending of the file's name, whole or not at all.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : str or Path
+        Ends with .pdf, .png or .svg.
+
+    Raises
+    ------
+    InputError
+        For another ending.
+    OutputError
+        Where the file cannot be written.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> figure = rl.plots.scene_figure(rl.scenes.beam())
+    >>> rl.plots.save_figure(figure, "beam.svg")
+    """
     import matplotlib
 
     ending = figure_format(path)

@@ -27,6 +27,10 @@ ORDER = [
     "dem_check",
     "own_engine",
     "mujoco_beam",
+    "mujoco_walk",
+    "mujoco_regrasp",
+    "mujoco_peg",
+    "mujoco_push",
     "stop_and_resume",
 ]
 

@@ -119,6 +119,7 @@ def write_packing(path: Path, counts: tuple[int, ...], law: str, friction: float
 def measured(command: list[str], limit: float) -> str:
     """What one solve says: status, residual, iterations, seconds, memory."""
     settings = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    settings["OMPI_MCA_hwloc_base_binding_policy"] = "none"  # other programs run on the first cores
     settings |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     try:
         done = subprocess.run(

@@ -30,6 +30,8 @@ ENVIRONMENT = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     # processes share the cores of the tests
     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
+    # else Open MPI binds one or two processes to the first cores, whatever else runs there
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
 }  # fmt: skip
 
 

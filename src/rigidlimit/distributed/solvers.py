@@ -1,9 +1,9 @@
 """K x = r by PETSc: a factorization of MUMPS, or a Krylov method with algebraic multigrid.
 
 The factorization (Cholesky, LU with friction, where K is not symmetric) is exact, and its memory
-grows as n^(4/3) in packings in space; GAMG (smoothed aggregation, with the rigid motions of the
-whole as near null space) takes some times the memory of K itself: with conjugate gradients, with
-friction GMRES.
+grows as n^(4/3) in packings in space; GAMG (plain aggregation, with the rigid motions of the whole
+as near null space) takes some times the memory of K itself: with conjugate gradients, with friction
+GMRES.
 """
 
 import socket
@@ -99,6 +99,8 @@ class Solver:
                 # contacts open and close: aggregates of another step do not serve
                 "pc_gamg_reuse_interpolation": False,
                 "pc_gamg_threshold": 0.0,  # bodies that no force joins are not neighbours
+                # smoothed ones take hardly fewer steps, and four times as long to make
+                "pc_gamg_agg_nsmooths": 0,
                 "mg_levels_ksp_type": "chebyshev",
                 # not by blocks: small aggregates of balls leave singular ones on coarse levels
                 "mg_levels_pc_type": "jacobi",

@@ -48,22 +48,31 @@ class ArrayMender:
 
     Parameters
     ----------
-    held, mechanism, reach : (n,), as of ``mend_forces``; for free bodies of six velocities each
-        mechanism is ``np.arange(n) // 6``.
-    accuracy : as of ``mend_forces``.
-    stiffness : of contacts, a number, or by names of parts, as of ``mend_forces``.
-    friction : coefficients by names of parts in place of those of the arrays; those that change, or
-        that are numbers, go to ``mend_many``.
-    names : (parts,) of bodies or shapes, which ``part`` of ``mend_many`` counts.
-    system : (parts,) int, the freely moving body or mechanism of each, -1 for what cannot move, for
+    held, mechanism, reach : (n,)
+        As of ``mend_forces``; for free bodies of six velocities each mechanism is
+        ``np.arange(n) // 6``.
+    accuracy : float or (n,) [m]
+        As of ``mend_forces``.
+    stiffness : float, (contact,) or by names of parts
+        Of contacts, as of ``mend_forces``.
+    friction : by names of parts, optional
+        Coefficients in place of those of the arrays; those that change, or that are numbers, go to
+        ``mend_many``.
+    names : sequence of str
+        Of bodies or shapes, which ``part`` of ``mend_many`` counts.
+    system : (parts,) int, optional
+        The freely moving body or mechanism of each, -1 for what cannot move, for
         ``MendedForces.total``; None: of none.
-    exponent, on_friction, tangential_stiffness, friction_tolerance, tolerance : as of
-        ``mend_forces``.
-    engine : its name, for messages.
+    engine : str
+        Its name, for messages.
+    **options
+        Exponent, on_friction, tangential_stiffness, friction_tolerance, budget and tolerance, as
+        of ``mend_forces``.
 
     Raises
     ------
-    InputError : names that are not known, wrong shapes.
+    InputError
+        For names that are not known, and wrong shapes.
 
     Examples
     --------

@@ -39,41 +39,83 @@ from .tolerances import TOLERANCES
 class EngineContacts(Brief):
     """Contacts and forces of one step of an engine, and the directions in which bodies may move.
 
-    Attributes
+    Parameters
     ----------
-    engine : name, for messages.
-    B : (m, n), normal rows: B v > 0 opens.
-    engine_force : (m,) [N], normal forces, net of adhesion, or None where only a load is known.
-    adhesion : (m,) [N], largest pull of each contact.
-    sliding : (s m, n), T: velocities along the first s >= 2 directions of ``tangential``, or None.
-    tangential : (m, k) [N, N m], friction forces and moments.
-    friction : (m, k), their coefficients, nan where not given.
-    cone : what the engine bounds by f_n: a key of ``coulomb.CONES``.
-    stiffness : (m,), relative, or by name: see ``materials``.
-    own_friction : in place of the engine's coefficients of both sliding directions, a number, one
-        per entry of its list, or by name; None: the engine's.
-    gap : (m,) [m], at the end of the step, or None; gap_tolerance (m,) [m].
-    load : (n,) to carry in place of the engine's resultant B^T f, or None; load_from says which.
-        Once ``settled``: that of the pressing forces, B^T (f + adhesion).
-    held : (n,) bool, degrees of freedom taken as rigidly held.
-    mechanism : (n,) int, body or mechanism of each, or None; reach (n,): 1, or an arm for turns.
-    accuracy : (n,), of the engine's geometry.
-    own_accuracy : in place of it a number or (n,) that the caller states, which counts for motions
-        of several bodies too; None: the engine's.
-    lean : (m,) [rad], angle of the two faces on each other where the engine takes the normal of
-        either; zero where it is certain.
-    links : (k, n), rows of rigid links, or None; link_accuracy (k,).
-    places : geometry of the rows, or None.
-    row : (m,) int, place of each in the engine's list of ``contacts``.
-    velocity : (n,), at the end of the step, or None.
-    engine_residual : how far the engine's forces are from solving its own equations, over the
-        largest; nan where that is unknown.
-    columns : names of the degrees of freedom, as of joints, or None.
-    springs : ``ContactSprings`` of an earlier state, from which contacts with friction go on; None:
-        from no forces.
-    notes : what the reader did.
-    powerless : (m,) bool, found by ``settled``: contacts whose row is rounding. One that acts
-        through the axle of a hinged drum may have any force.
+    B : (m, n)
+        Normal rows: B v > 0 opens.
+    engine_force : (m,) [N], optional
+        Normal forces, net of adhesion; None where only a load is known.
+    adhesion : (m,) [N]
+        Largest pull of each contact.
+    sliding : (s m, n), optional
+        T: velocities along the first s >= 2 directions of ``tangential``.
+    tangential : (m, k) [N, N m], optional
+        Friction forces and moments.
+    friction : (m, k), optional
+        Their coefficients, nan where not given.
+    cone : {"elliptic", "pyramid", "box"}
+        What the engine bounds by f_n: a key of ``coulomb.CONES``.
+    stiffness : float, (m,) or by name
+        Relative: see ``materials``.
+    own_friction : float, (contacts,) or by name, optional
+        In place of the engine's coefficients of both sliding directions.
+    gap, gap_tolerance : (m,) [m], optional
+        At the end of the step.
+    load : (n,) [N, N m], optional
+        To carry in place of the engine's resultant B^T f. Once ``settled``: that of the pressing
+        forces, B^T (f + adhesion).
+    load_from : str, optional
+        Which load that is, in words.
+    held : (n,) bool, optional
+        Degrees of freedom taken as rigidly held.
+    mechanism : (n,) int, optional
+        Body or mechanism of each.
+    reach : float or (n,)
+        1, or an arm [m] for turns.
+    accuracy : float or (n,) [m]
+        Of the engine's geometry.
+    own_accuracy : float or (n,) [m], optional
+        In place of it what the caller states, which counts for motions of several bodies too.
+    lean : (m,) [rad]
+        Angle of the two faces on each other where the engine takes the normal of either; zero
+        where it is certain.
+    links, link_accuracy : (k, n), float or (k,), optional
+        Rows of rigid links, and how well they are known.
+    places : Places, optional
+        Geometry of the rows.
+    row : (m,) int, optional
+        Place of each in the engine's list of contacts.
+    contacts : int, optional
+        Length of that list.
+    velocity : (n,) [m/s, rad/s], optional
+        At the end of the step.
+    engine : str
+        Name, for messages.
+    engine_residual : float
+        How far the engine's forces are from solving its own equations, over the largest; nan where
+        that is unknown.
+    columns : sequence of str, optional
+        Names of the degrees of freedom, as of joints.
+    springs : ContactSprings, optional
+        Of an earlier state, from which contacts with friction go on; None: from no forces.
+    notes : tuple of str
+        What the reader did.
+    powerless : (m,) bool, optional
+        Found by ``settled``: contacts whose row is rounding. One that acts through the axle of a
+        hinged drum may have any force.
+
+    Raises
+    ------
+    InputError
+        By ``mend``, for wrong shapes: nothing is checked before.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import EngineContacts, MendOptions, mend
+    >>> beam = [[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]]
+    >>> contacts = EngineContacts(beam, [0.65, 8.7, 0.65], stiffness=[1, 3, 1], engine="bench")
+    >>> mend(contacts, MendOptions()).force.round(9)
+    array([2., 6., 2.])
     """
 
     B: Any

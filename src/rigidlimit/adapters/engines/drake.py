@@ -111,6 +111,30 @@ def from_drake(
         For a plant without contacts of points, and options that do not fit.
     MissingExtra
         Without pydrake.
+
+    Examples
+    --------
+    A table of weight 10 on four round feet:
+
+    >>> import pydrake.all as drake
+    >>> from rigidlimit.adapters import from_drake
+    >>> builder = drake.DiagramBuilder()
+    >>> plant, scene_graph = drake.AddMultibodyPlantSceneGraph(builder, time_step=1e-3)
+    >>> plant.set_contact_model(drake.ContactModel.kPoint)
+    >>> rough, at = drake.CoulombFriction(0.5, 0.5), drake.RigidTransform
+    >>> inertia = drake.SpatialInertia.SolidBoxWithMass(1.0, 1.0, 1.0, 0.1)
+    >>> table = plant.AddRigidBody("table", inertia)
+    >>> shapes = [(plant.world_body(), at(), drake.HalfSpace(), "floor")]
+    >>> for x, y in ((-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)):
+    ...     shapes.append((table, at([x, y, -0.1]), drake.Sphere(0.1), f"foot {x} {y}"))
+    >>> numbers = [plant.RegisterCollisionGeometry(*shape, rough) for shape in shapes]
+    >>> plant.Finalize()
+    >>> plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -10.0])
+    >>> simulator = drake.Simulator(builder.Build())
+    >>> status = simulator.AdvanceTo(0.5)
+    >>> context = plant.GetMyContextFromRoot(simulator.get_context())
+    >>> from_drake(plant, context).force.round(2)
+    array([2.5, 2.5, 2.5, 2.5])
     """
     tree = library()
     from pydrake.multibody.plant import MultibodyPlant

@@ -11,9 +11,26 @@ from .stacks import host_array
 
 
 class FreeRows(NamedTuple):
-    """B (..., contact, n), sliding (..., contact, 2, n) and tangents (..., contact, 2, 3) for
-    ``ArrayMender.mend_many``, n = 6 bodies: velocity of the centre, then rate of turn, in world
-    axes. mechanism (n,): the body of each column."""
+    """Rows of contacts between free bodies, for ``ArrayMender.mend_many``; n = 6 bodies.
+
+    Columns are the velocity of the centre, then the rate of turn, in world axes; ... are axes of
+    environments.
+
+    Attributes
+    ----------
+    B : (..., contact, n) ndarray
+    sliding : (..., contact, 2, n) ndarray
+    tangents : (..., contact, 2, 3) ndarray
+    mechanism : (n,) int ndarray
+        The body of each column.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import free_body_rows
+    >>> rows = free_body_rows([[0.4, 0.0, 0.0]], [[0.0, 0.0, 1.0]], [[-1, 0]], [[0.0, 0.0, 0.5]])
+    >>> rows.sliding.shape, rows.mechanism
+    ((1, 2, 6), array([0, 0, 0, 0, 0, 0]))
+    """
 
     B: np.ndarray
     sliding: np.ndarray
@@ -30,20 +47,29 @@ def free_body_rows(
 ) -> FreeRows:
     """Rows of contacts between bodies of six velocities each.
 
+    Dots are axes of environments, of none to any number; an array without them is the same in all.
+    Rows of contacts that there are not may be of any number, and are left out by a mask.
+
     Parameters
     ----------
-    point : (..., contact, 3) [m].
-    normal : (..., contact, 3), unit, from the first to the second body.
-    body : (..., contact, 2) int, numbers of both bodies, below zero for what does not move.
-    centre : (..., bodies, 3) [m], places of the bodies' centres of mass.
-    tangents : (..., contact, 2, 3), unit, across the normal; None: any.
+    point : (..., contact, 3) [m]
+    normal : (..., contact, 3)
+        Unit, from the first to the second body.
+    body : (..., contact, 2) int
+        Numbers of both bodies, below zero for what does not move.
+    centre : (..., bodies, 3) [m]
+        Places of the bodies' centres of mass.
+    tangents : (..., contact, 2, 3), optional
+        Unit, across the normal; None: any.
 
-    ... are axes of environments, of none to any number; an array without them is the same in all.
-    Rows of contacts that there are not may be of any number, and are left out by a mask.
+    Returns
+    -------
+    FreeRows
 
     Raises
     ------
-    InputError : shapes that do not fit each other, numbers of bodies that have no centre.
+    InputError
+        For shapes that do not fit each other, and numbers of bodies that have no centre.
 
     Examples
     --------

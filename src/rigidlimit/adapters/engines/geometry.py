@@ -43,16 +43,43 @@ def cross(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
 class Places(Brief):
     """Where m contacts are.
 
-    Attributes
+    Parameters
     ----------
-    point : (m, 3), or (m, 2, 3) with one on each side [m].
-    normal : (m, 3), from the first to the second body.
-    names : (first, second) of each, a sequence of pairs.
-    system : (m, 2) int, the freely moving body or mechanism of each side, or OUTSIDE for what
-        cannot move or is carried by a base: its total is not kept by B^T f alone.
-    centre : (m, 2, 3) [m], of the body or mechanism of each side, nan where that cannot move.
-    tangents : (m, 2, 3), the two directions of friction forces.
-    parts : geoms and bodies of both sides, by name; None: only ``names`` are known.
+    point : (m, 3) or (m, 2, 3) [m]
+        One, or one on each side.
+    normal : (m, 3)
+        From the first to the second body.
+    names : sequence of (str, str)
+        First and second of each.
+    system : (m, 2) int
+        The freely moving body or mechanism of each side, or OUTSIDE for what cannot move or is
+        carried by a base: its total is not kept by B^T f alone.
+    centre : (m, 2, 3) [m], optional
+        Of the body or mechanism of each side, nan where that cannot move.
+    tangents : (m, 2, 3), optional
+        The two directions of friction forces.
+    parts : NamedParts, optional
+        Geoms and bodies of both sides, by name; None: only ``names`` are known.
+
+    Raises
+    ------
+    InputError
+        By ``mend_forces``, for wrong shapes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rigidlimit.adapters import Places, mend_forces
+    >>> beam = [[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]]  # columns: rise, turn
+    >>> places = Places(
+    ...     point=np.array([[-0.5, 0, 0], [0, 0, 0], [0.5, 0, 0]]),
+    ...     normal=np.array([[0, 0, 1.0]] * 3),
+    ...     names=[("left", "beam"), ("middle", "beam"), ("right", "beam")],
+    ...     system=np.array([[-1, 0]] * 3),
+    ... )
+    >>> mended = mend_forces(beam, [5.0, 0.0, 5.0], places=places, stiffness={"middle": 3.0})
+    >>> mended.force.round(4), mended.on("middle").force.round(4) + 0.0
+    (array([2., 6., 2.]), array([ 0.,  0., -6.]))
     """
 
     point: np.ndarray

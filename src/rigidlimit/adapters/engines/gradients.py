@@ -22,15 +22,26 @@ BY = "load", "stiffness", "friction"
 class ForceGradients(Brief):
     """Forces of c contacts in a list, and their derivatives, exact by implicit differentiation.
 
-    Attributes
-    ----------
-    force : (c, d) [N], normal force, then the d - 1 = 2 of friction, or none (d = 1).
-    smooth : whether forces are differentiable here; where a contact touches without force or has
-        just reached its bound they are so to either side only, and the law's own branch is taken.
-
     Derivatives are with respect to the load (n,) that the contacts carry; the stiffness k (c,) of
     each contact, with its k_t / k_n kept; the coefficient of friction (c,), the larger where there
     are two, with their ratio kept. They are nan where sliding contacts do not resist the change.
+
+    Attributes
+    ----------
+    force : (c, d) ndarray [N]
+        Normal force, then the d - 1 = 2 of friction, or none (d = 1).
+    smooth : bool
+        Whether forces are differentiable here; where a contact touches without force or has just
+        reached its bound they are so to either side only, and the law's own branch is taken.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import mend_forces
+    >>> beam = [[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]]
+    >>> found = mend_forces(beam, [0.65, 8.7, 0.65]).gradients()
+    >>> load, stiffness, friction = found.reverse([[0.0], [1.0], [0.0]])  # of the middle support
+    >>> stiffness.round(4), found.smooth
+    (array([-1.1111,  2.2222, -1.1111]), True)
     """
 
     force: np.ndarray
@@ -97,18 +108,28 @@ def gradients_of(mended: "MendedForces") -> ForceGradients:
 class ForceMap:
     """Forces of stiff elastic bodies as a function of load, stiffness and friction.
 
-    Contacts stay where they are: of m contacts and n degrees of freedom
+    Contacts stay where they are: m contacts and n degrees of freedom. ``jax()`` and ``torch()``
+    are the same for their arrays, with gradients (``custom_vjp``, ``autograd.Function``).
 
     Parameters
     ----------
-    B : (m, n), gap gradient, as of ``mend_forces``.
-    sliding : (2 m, n), or (m, 2, n), velocities along two tangential directions; None: no friction.
-    held : (n,) bool, degrees of freedom that are held.
-    exponent : of the contact law; tangential_stiffness : k_t / k_n.
-    tolerance : of the balance.
+    B : (m, n)
+        Gap gradient, as of ``mend_forces``.
+    sliding : (2 m, n) or (m, 2, n), optional
+        Velocities along two tangential directions; None: no friction.
+    held : (n,) bool, optional
+        Degrees of freedom that are held.
+    exponent : float
+        Of the contact law.
+    tangential_stiffness : float
+        k_t / k_n.
+    tolerance : float
+        Of the balance.
 
-    ``jax()`` and ``torch()`` are the same for their arrays, with gradients (``custom_vjp``,
-    ``autograd.Function``).
+    Raises
+    ------
+    InputError
+        For ``sliding`` of another shape; when it is called, as ``compatible_forces``.
 
     Examples
     --------

@@ -24,15 +24,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class ContactSprings(Brief):
-    """Springs of the m contacts of one state.
+    """Springs of the m contacts of one state: ``MendedForces.springs``.
 
     Attributes
     ----------
-    part : (m, 2) int, numbers of both parts of each contact.
-    point : (m, 3) [m]; normal : (m, 3), from the first part to the second.
-    normal_force : (m,) [N], what overlaps press with, below zero where a contact is open by an
-        elastic displacement.
-    tangential : (m, 3) [N], friction forces on the second part in world axes.
+    part : (m, 2) int ndarray
+        Numbers of both parts of each contact.
+    point : (m, 3) ndarray [m]
+    normal : (m, 3) ndarray
+        From the first part to the second.
+    normal_force : (m,) ndarray [N]
+        What overlaps press with, below zero where a contact is open by an elastic displacement.
+    tangential : (m, 3) ndarray [N]
+        Friction forces on the second part in world axes.
+
+    Examples
+    --------
+    >>> import mujoco
+    >>> from rigidlimit.adapters import Mender
+    >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody>
+    ...   <geom type="plane" size="5 5 .1"/>
+    ...   <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+    ... </worldbody></mujoco>''')
+    >>> data, mender = mujoco.MjData(model), Mender(model)
+    >>> for _ in range(200):
+    ...     mujoco.mj_step(model, data)
+    >>> springs = mender.mend(data).springs
+    >>> len(springs), springs.normal_force.round(1)
+    (4, array([2.5, 2.5, 2.5, 2.5]))
     """
 
     part: np.ndarray

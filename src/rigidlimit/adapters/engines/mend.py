@@ -34,8 +34,28 @@ from .shares import Bearing, shared_jointly, shared_out
 def mend(contacts: EngineContacts, options: MendOptions) -> MendedForces:
     """Mended forces of one step of an engine.
 
-    Raises InputError for wrong shapes, and for friction whose directions or coefficients
-    ``options.on_friction`` needs and that are not given.
+    Parameters
+    ----------
+    contacts : EngineContacts
+        Of the step.
+    options : MendOptions
+
+    Returns
+    -------
+    MendedForces
+
+    Raises
+    ------
+    InputError
+        For wrong shapes, and for friction whose directions or coefficients ``options.on_friction``
+        needs and that are not given.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import EngineContacts, MendOptions, mend
+    >>> beam = [[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]]
+    >>> mend(EngineContacts(beam, [0.65, 8.7, 0.65]), MendOptions()).force.round(4)
+    array([3.3333, 3.3333, 3.3333])
     """
     return mended_as_filled(checked(contacts), options)
 

@@ -18,11 +18,26 @@ class MendedBatch:
 
     Attributes
     ----------
-    count : (states,) int, contacts in the engine's list.
-    listed : (states, contacts) bool, columns that are contacts of a state.
-    force : (states, contacts) [N], as ``MendedForces.force``.
-    tangential : (states, contacts, 5), as ``MendedForces.tangential``.
-    converged : (states,) bool; status : (states,) of ``Status``; residual : (states,).
+    count : (states,) int ndarray
+        Contacts in the engine's list.
+    listed : (states, contacts) bool ndarray
+        Columns that are contacts of a state.
+    force : (states, contacts) ndarray [N]
+        As ``MendedForces.force``.
+    tangential : (states, contacts, 5) ndarray [N, N m]
+        As ``MendedForces.tangential``.
+    converged : (states,) bool ndarray
+    status : (states,) ndarray of Status
+    residual : (states,) ndarray
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import MendedBatch, mend_forces
+    >>> beam = [[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]]
+    >>> batch = MendedBatch.of([mend_forces(beam, [0.0, 10.0, 0.0]), mend_forces([[1.0]], [5.0])])
+    >>> batch.count, batch.force.round(2)
+    (array([3, 1]), array([[3.33, 3.33, 3.33],
+           [5.  , 0.  , 0.  ]]))
     """
 
     def __init__(self, answers: list, forces: Callable[[tuple], MendedForces]):
@@ -114,8 +129,21 @@ class MendedBatch:
 class StackedBatch(MendedBatch):
     """``MendedBatch`` of stacked arrays: contacts stay in the columns in which they were given.
 
-    Attributes are those of ``MendedBatch``; ``listed`` is the mask, ``tangential`` has the
-    directions that were given, and those that a mask leaves out are zero.
+    ``tangential`` has the directions that were given, and contacts that a mask leaves out are
+    zero.
+
+    Attributes
+    ----------
+    listed : (env, contact) bool ndarray
+        The mask.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import ArrayMender
+    >>> beam = [[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]]
+    >>> batch = ArrayMender().mend_many(beam, [[0.65, 8.7, 0.65], [5.0, 0.0, 5.0]])
+    >>> batch.force.shape, batch[1].force.round(4)
+    ((2, 3), array([3.3333, 3.3333, 3.3333]))
     """
 
     def __init__(

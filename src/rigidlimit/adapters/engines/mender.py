@@ -51,19 +51,24 @@ class Mender:
 
     Parameters
     ----------
-    model : mjModel. What is kept of it is that of now: make a new ``Mender`` after a change of its
-        bodies, geoms or joints. Its options (timestep, cone, gravity) are read in each state.
-    stiffness, friction, load, held, equalities, exponent, on_friction and further keywords : as of
-        ``from_mujoco``.
+    model : mujoco.MjModel
+        What is kept of it is that of now: make a new ``Mender`` after a change of its bodies,
+        geoms or joints. Its options (timestep, cone, gravity) are read in each state.
+    stiffness, friction, held, equalities
+        As of ``from_mujoco``.
+    **options
+        Load, exponent, on_friction and the other keywords of ``from_mujoco``.
 
     Attributes
     ----------
-    general : str, why states of this model are mended as ``from_mujoco`` does it, in some 1 ms;
-        "" where they are prepared.
+    general : str
+        Why states of this model are mended as ``from_mujoco`` does it, in some 1 ms; "" where they
+        are prepared.
 
     Raises
     ------
-    InputError : as ``from_mujoco``.
+    InputError
+        As ``from_mujoco``.
 
     Examples
     --------

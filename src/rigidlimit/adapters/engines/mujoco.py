@@ -68,30 +68,59 @@ def from_mujoco(
 ) -> MendedForces:
     """Compatible forces in the order of ``data.contact`` and its frames.
 
-    Parameters
-    ----------
-    model, data : mjModel and mjData after ``mj_step``, whose contacts and forces are those of the
-        start of that step, or after ``mj_forward``.
-    stiffness : relative k, a number or one per entry of ``data.contact``, or by name of geoms and
-        bodies (``mend_forces``); None: MuJoCo's own springs where every solref is direct, else
-        equal.
-    friction : coefficients of both sliding directions, likewise, in place of MuJoCo's.
-    load : "engine" keeps its resultant; "rest": what holds all without acceleration under the
-        forces applied (where the solver stopped early); or (nv,).
-    held : names of joints taken as rigidly held, or (nv,) bool.
-    equalities : "rigid": those active (connect, weld, joint, tendon; not those with mocap bodies)
-        are rigid links; "given": they keep MuJoCo's forces, and parts that they join their share of
-        the load; or names of those that are rigid.
-    exponent, on_friction and further keywords : as for ``mend_forces``.
-
     Contacts of geoms or pairs with adhesion have their net force, as ``mj_contactForce``, negative
     where they pull. Contacts that MuJoCo lists without solving (no efc_address) get zero.
     ``tangential`` has the columns of ``mj_contactForce`` after the first. Torsional and rolling
     friction (condim 4 and 6) stays MuJoCo's, as part of the load.
 
+    Parameters
+    ----------
+    model, data : mujoco.MjModel, mujoco.MjData
+        After ``mj_step``, whose contacts and forces are those of the start of that step, or after
+        ``mj_forward``.
+    stiffness : float, (contacts,) or by name, optional
+        Relative k, one per entry of ``data.contact``, or by name of geoms and bodies
+        (``mend_forces``); None: MuJoCo's own springs where every solref is direct, else equal.
+    exponent : float
+        Of the contact law.
+    load : {"engine", "rest"} or (nv,) [N, N m]
+        "engine" keeps its resultant; "rest": what holds all without acceleration under the forces
+        applied (where the solver stopped early).
+    held : str, list of str or (nv,) bool, optional
+        Names of joints taken as rigidly held.
+    equalities : {"rigid", "given"} or list of str
+        "rigid": those active (connect, weld, joint, tendon; not those with mocap bodies) are rigid
+        links; "given": they keep MuJoCo's forces, and parts that they join their share of the
+        load; or names of those that are rigid.
+    on_friction, **options
+        As for ``mend_forces``. friction: coefficients of both sliding directions, in place of
+        MuJoCo's, as stiffness is given.
+
+    Returns
+    -------
+    MendedForces
+
     Raises
     ------
-    InputError : data of another model, or forces that are not of the present state.
+    InputError
+        For data of another model, forces that are not of the present state, and options that do
+        not fit.
+    MissingExtra
+        Without mujoco.
+
+    Examples
+    --------
+    >>> import mujoco
+    >>> from rigidlimit.adapters import from_mujoco
+    >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody>
+    ...   <geom type="plane" size="5 5 .1"/>
+    ...   <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+    ... </worldbody></mujoco>''')
+    >>> data = mujoco.MjData(model)
+    >>> for _ in range(200):
+    ...     mujoco.mj_step(model, data)
+    >>> from_mujoco(model, data).force.round(2)
+    array([2.45, 2.45, 2.45, 2.45])
     """
     mujoco = library()
     wanted = asked(

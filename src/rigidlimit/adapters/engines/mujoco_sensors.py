@@ -39,27 +39,33 @@ class MendedSensors:
     - ``centre_of_pressure`` (3): in the world, or from a site in its axes [m].
     - ``converged`` (1): of no part; 1 where the forces are an equilibrium of stiff elastic bodies.
 
-    Parameters
-    ----------
-    model : mjModel. The callback leaves other models alone.
-    sensors : in place of names, {sensor: (part, quantity)} or {sensor: (part, quantity, by)}, with
-        part and by as ``MendedForces.on`` takes them: only contacts with ``by`` count then.
-    remember : whether contacts remember, as along ``Mender.along``. Each MjData has a memory of its
-        own, which is cleared where its time goes back.
-    further keywords : as of ``Mender``.
-
     Sensors are read between ``install()`` and ``remove()``, or in a ``with``. A callback that was
     installed before is called first, and put back at the end.
 
+    Parameters
+    ----------
+    model : mujoco.MjModel
+        The callback leaves other models alone.
+    sensors : dict, optional
+        In place of names, {sensor: (part, quantity)} or {sensor: (part, quantity, by)}, with part
+        and by as ``MendedForces.on`` takes them: only contacts with ``by`` count then.
+    remember : bool
+        Whether contacts remember, as along ``Mender.along``. Each MjData has a memory of its own,
+        which is cleared where its time goes back.
+    **options
+        Keywords of ``Mender``.
+
     Attributes
     ----------
-    error : first error in a thread that is not Python's own, or None. An exception there would end
-        the process (``mujoco.rollout`` steps in such threads), so that all sensors of that step are
-        nan and ``remove()`` raises it. Elsewhere ``mj_step`` raises errors at once.
+    error : Exception or None
+        First error in a thread that is not Python's own. An exception there would end the process
+        (``mujoco.rollout`` steps in such threads), so that all sensors of that step are nan and
+        ``remove()`` raises it. Elsewhere ``mj_step`` raises errors at once.
 
     Raises
     ------
-    InputError : no sensor that reads mended forces; one of a wrong dimension, stage or name; what
+    InputError
+        For no sensor that reads mended forces, one of a wrong dimension, stage or name, and what
         ``Mender`` and ``Mender.mend`` refuse.
 
     Examples

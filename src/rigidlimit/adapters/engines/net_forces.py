@@ -25,17 +25,44 @@ CANCELS = 1e-9
 
 @dataclass(frozen=True, repr=False)
 class NetForce(Brief):
-    """What all contacts of a part push on it, in world axes.
+    """What all contacts of a part push on it, in world axes: ``MendedForces.on``.
 
     Attributes
     ----------
-    name : of the part; contacts (k,) int: its contacts, places in the engine's list.
-    force (3,) [N]; torque (3,) [N m] about ``point`` (3,) [m].
-    normal_force [N] : the sum of its normal forces.
-    friction_margin : the least of its contacts that press and rub, how far they are from slipping
+    name : str
+        Of the part.
+    contacts : (k,) int ndarray
+        Its contacts, places in the engine's list.
+    force : (3,) ndarray [N]
+    torque : (3,) ndarray [N m]
+        About ``point``.
+    point : (3,) ndarray [m]
+    normal_force : float [N]
+        The sum of its normal forces.
+    engine_force : (3,) ndarray [N]
+    engine_torque : (3,) ndarray [N m]
+        The same of the engine's forces.
+    friction_margin : float
+        The least of its contacts that press and rub, how far they are from slipping
         (``MendedForces.friction_margin``); nan without any.
-    centre_of_pressure (3,) [m] : centroid of its contacts, weighted by their normal forces.
-    engine_force, engine_torque : the same of the engine's forces.
+    centre_of_pressure : (3,) ndarray [m] or None
+        Centroid of its contacts, weighted by their normal forces.
+
+    Examples
+    --------
+    >>> import mujoco
+    >>> from rigidlimit.adapters import from_mujoco
+    >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody>
+    ...   <geom type="plane" size="5 5 .1"/>
+    ...   <body name="box" pos="0 0 .1">
+    ...     <freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
+    ... </worldbody></mujoco>''')
+    >>> data = mujoco.MjData(model)
+    >>> for _ in range(200):
+    ...     mujoco.mj_step(model, data)
+    >>> box = from_mujoco(model, data).on("box")
+    >>> box.force.round(1) + 0.0, round(box.normal_force, 1)
+    (array([0. , 0. , 9.8]), 9.8)
     """
 
     name: str

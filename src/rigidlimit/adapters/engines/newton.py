@@ -99,8 +99,8 @@ def from_newton(
     held : str or list of str, optional
         Labels of joints taken as rigidly held.
     on_friction, **options
-        As for ``mend_forces``. friction: coefficients in place of the mean of both shapes', also by
-        name.
+        As for ``mend_forces``. friction: coefficients in place of the mean of both shapes', also
+        by name.
 
     Returns
     -------
@@ -112,6 +112,35 @@ def from_newton(
         For a state, contacts or forces of another model.
     MissingExtra
         Without newton 1.7 or later.
+
+    Examples
+    --------
+    A table of weight 10 on four balls:
+
+    >>> import newton, warp
+    >>> from rigidlimit.adapters import from_newton
+    >>> builder = newton.ModelBuilder(gravity=(0, 0, -10))
+    >>> shape = newton.ModelBuilder.ShapeConfig(density=0)
+    >>> floor = builder.add_ground_plane(cfg=shape)
+    >>> at, level = warp.transform((0, 0, 0.1), warp.quat_identity()), warp.quat_identity()
+    >>> inertia = warp.mat33(0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1)
+    >>> table = builder.add_body(xform=at, mass=1.0, inertia=inertia)
+    >>> for x, y in ((-0.5, -0.5), (0.5, -0.5), (-0.5, 0.5), (0.5, 0.5)):
+    ...     place = warp.transform((x, y, 0), level)
+    ...     foot = builder.add_shape_sphere(table, xform=place, radius=0.1, cfg=shape)
+    >>> model = builder.finalize(device="cpu")
+    >>> solver, state, after = newton.solvers.SolverXPBD(model), model.state(), model.state()
+    >>> pipeline = newton.CollisionPipeline(model)
+    >>> contacts = pipeline.contacts()
+    >>> kind = newton.solvers.SolverBase.ObservableKind.CONTACT_F
+    >>> seen = solver.observables([kind], contacts=contacts)
+    >>> for _ in range(20):
+    ...     pipeline.collide(state, contacts)
+    ...     solver.step(state, after, None, contacts, 1 / 240, observables=seen)
+    ...     state, after = after, state
+    >>> mended = from_newton(model, state, contacts, seen.contact_f, load="rest")
+    >>> mended.force[mended.row].round(2)
+    array([2.5, 2.5, 2.5, 2.5])
     """
     newton = library()
     wanted = asked(

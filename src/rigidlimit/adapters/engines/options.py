@@ -41,17 +41,32 @@ OF_CONTACTS = {
 class MendOptions:
     """How forces are mended.
 
-    Attributes
+    Parameters
     ----------
-    exponent : p of the contact law, as for ``compatible_forces``.
-    on_friction : what becomes of friction forces, see ``coulomb``.
-    friction_tolerance : part of the largest normal force within which a force is at its bound, or
-        unchanged.
-    tangential_stiffness : k_t / k_n of every contact, for on_friction="joint".
-    budget : seconds in which an equilibrium with friction is looked for, or None: as long as it
-        takes. Once they are spent, the best forces so far are returned, with the status
-        ``APPROXIMATE``.
-    solver : keywords for ``compatible_forces``.
+    exponent : float
+        p of the contact law, as for ``compatible_forces``.
+    on_friction : {"joint", "keep"}
+        What becomes of friction forces, see ``mend_forces``.
+    friction_tolerance : float
+        Part of the largest normal force within which a force is at its bound, or unchanged.
+    tangential_stiffness : float
+        k_t / k_n of every contact, for on_friction="joint".
+    budget : float [s], optional
+        In which an equilibrium with friction is looked for; None: as long as it takes. Once it is
+        spent, the best forces so far are returned, with the status ``APPROXIMATE``.
+    solver : dict
+        Keywords for ``compatible_forces``.
+
+    Raises
+    ------
+    InputError
+        For values out of range.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import MendOptions
+    >>> MendOptions(exponent=2.5, budget=2e-3).on_friction
+    'joint'
     """
 
     exponent: float = 2.0

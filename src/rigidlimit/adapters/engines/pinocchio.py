@@ -83,23 +83,63 @@ def from_pinocchio(
 
     Parameters
     ----------
-    model, data, constraint_models, constraint_datas : Pinocchio's, ``calc`` called.
-    impulses : of the solver, all rows of all constraints [N s].
-    dt : [s], turns impulses into forces (1 if they are forces).
-    stiffness : relative k, a number, one per point contact or by names of joints; None: equal.
-    friction : coefficients likewise, in place of those of the constraints.
-    load : "engine" keeps the impulses' resultant; "step" solves 0 <= x_n _|_ G x + g >= 0 of the
+    model, data, constraint_models, constraint_datas
+        Pinocchio's, ``calc`` called.
+    impulses : (rows,) [N s]
+        Of the solver, all rows of all constraints.
+    dt : float [s]
+        Turns impulses into forces (1 if they are forces).
+    stiffness : float, (contacts,) or by names of joints, optional
+        Relative k; None: equal.
+    exponent : float
+        Of the contact law.
+    load : {"engine", "step"} or (nv,) [N, N m]
+        "engine" keeps the impulses' resultant; "step" solves 0 <= x_n _|_ G x + g >= 0 of the
         normal rows anew, with friction and other constraints as they are, and needs ``g`` and
-        ``data.M``; or (nv,).
-    g : [m/s], of the solver's problem, all rows; with ``data.M`` (call ``crba``) the impulses are
-        checked against that problem.
-    held : names of joints taken as rigidly held.
-    equalities : "rigid": anchors are rigid links, or "given": they keep their forces.
-    exponent, on_friction and further keywords : as for ``mend_forces``.
+        ``data.M``.
+    g : (rows,) [m/s], optional
+        Of the solver's problem; with ``data.M`` (call ``crba``) the impulses are checked against
+        that problem.
+    held : str or list of str, optional
+        Names of joints taken as rigidly held.
+    equalities : {"rigid", "given"}
+        "rigid": anchors are rigid links, or "given": they keep their forces.
+    on_friction, **options
+        As for ``mend_forces``. friction: coefficients, as stiffness is given, in place of those of
+        the constraints.
+
+    Returns
+    -------
+    MendedForces
 
     Raises
     ------
-    InputError : sizes that do not agree, impulses of a solver that diverged.
+    InputError
+        For sizes that do not agree, and impulses of a solver that diverged.
+    MissingExtra
+        Without pinocchio.
+
+    Examples
+    --------
+    A beam of weight 10 on three supports, of which a solver gave the impulses of one second:
+
+    >>> import numpy as np, pinocchio as pin
+    >>> from rigidlimit.adapters import from_pinocchio
+    >>> model = pin.Model()
+    >>> beam = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "beam")
+    >>> model.appendBodyToJoint(beam, pin.Inertia.FromBox(1.0, 1.0, 0.1, 0.1), pin.SE3.Identity())
+    >>> data = model.createData()
+    >>> J = pin.computeJointJacobians(model, data, pin.neutral(model))
+    >>> models, datas = pin.StdVec_ConstraintModel(), pin.StdVec_ConstraintData()
+    >>> for k, x in enumerate((-0.5, 0.0, 0.5)):
+    ...     place = pin.SE3(np.eye(3), np.array([x, 0.0, -0.05]))  # the third axis is the normal
+    ...     contact = pin.PointContactConstraintModel(model, 0, place, beam, place)
+    ...     models.append(pin.ConstraintModel(contact))
+    ...     datas.append(models[k].createData())
+    ...     models[k].calc(model, data, datas[k])
+    >>> impulses = np.array([0, 0, 0.65, 0, 0, 8.7, 0, 0, 0.65])
+    >>> from_pinocchio(model, data, models, datas, impulses).force.round(4)
+    array([3.3333, 3.3333, 3.3333])
     """
     pinocchio = library()
     wanted = asked(

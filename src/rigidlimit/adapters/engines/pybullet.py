@@ -79,23 +79,64 @@ def from_pybullet(
 ) -> MendedForces:
     """Compatible forces in the order of ``pybullet.getContactPoints()``, along its normals.
 
-    Parameters
-    ----------
-    client : physicsClientId.
-    stiffness : relative k, a number, one per contact point or by name; None: the series of both
-        links' contactStiffness where every contact has one, else equal.
-    load : "engine" keeps its resultant; "rest": what holds everything without acceleration under
-        gravity and joint motors; or (n,).
-    held : pairs (body, joint) taken as rigidly held.
-    equalities : "rigid": constraints are rigid links, or "given": they keep their forces.
-    friction : coefficients likewise, in place of PyBullet's.
-    analytics : what the last ``stepSimulation`` returned, with
-        ``setPhysicsEngineParameter(reportSolverAnalytics=1)``: whether its solver had converged is
-        then reported.
-    exponent, on_friction and further keywords : as for ``mend_forces``.
-
     PyBullet bounds each direction of friction on its own unless cone friction is enabled, which
     cannot be read; forces found with friction are within Coulomb's circle.
+
+    Parameters
+    ----------
+    client : int
+        physicsClientId.
+    stiffness : float, (contacts,) or by name, optional
+        Relative k; None: the series of both links' contactStiffness where every contact has one,
+        else equal.
+    exponent : float
+        Of the contact law.
+    load : {"engine", "rest"} or (n,) [N, N m]
+        "engine" keeps its resultant; "rest": what holds everything without acceleration under
+        gravity and joint motors.
+    held : list of (body, joint), optional
+        Taken as rigidly held.
+    equalities : {"rigid", "given"}
+        "rigid": constraints are rigid links, or "given": they keep their forces.
+    on_friction, **options
+        As for ``mend_forces``. friction: coefficients, as stiffness is given, in place of
+        PyBullet's.
+    analytics : list of dict, optional
+        What the last ``stepSimulation`` returned, with
+        ``setPhysicsEngineParameter(reportSolverAnalytics=1)``: whether its solver had converged is
+        then reported.
+
+    Returns
+    -------
+    MendedForces
+
+    Raises
+    ------
+    InputError
+        For a client that is not connected, bodies that it does not have, and options that do not
+        fit.
+    MissingExtra
+        Without pybullet.
+
+    Examples
+    --------
+    >>> import pybullet
+    >>> from rigidlimit.adapters import from_pybullet
+    >>> client = pybullet.connect(pybullet.DIRECT)
+    >>> pybullet.setGravity(0, 0, -10, physicsClientId=client)
+    >>> for half, mass, height in ((1.0, 0, -1.0), (0.1, 1.0, 0.1)):
+    ...     size = [half] * 3
+    ...     shape = pybullet.createCollisionShape(
+    ...         pybullet.GEOM_BOX, halfExtents=size, physicsClientId=client
+    ...     )
+    ...     body = pybullet.createMultiBody(
+    ...         mass, shape, basePosition=[0, 0, height], physicsClientId=client
+    ...     )
+    >>> for _ in range(100):
+    ...     done = pybullet.stepSimulation(physicsClientId=client)
+    >>> round(float(from_pybullet(client).force.sum()), 1)
+    10.0
+    >>> pybullet.disconnect(client)
     """
     pybullet = library()
     wanted = asked(

@@ -29,8 +29,27 @@ class MendedForces(SolvedProblem):
 
     Attributes
     ----------
-    contacts : ``EngineContacts`` of the engine's step; options : ``MendOptions``.
-    bearing : ``Bearing``, which contacts took part; shares : ``Shares``, what was found for them.
+    force : (contacts,) ndarray [N]
+        Normal forces, net of adhesion. What there is more is listed below.
+    tangential : (contacts, k) ndarray [N, N m]
+        Friction forces and moments along ``places.tangents``.
+    message : str
+        What was done, and its caveats, a finding a line.
+    contacts : EngineContacts
+        Of the engine's step.
+    options : MendOptions
+    bearing : Bearing
+        Which contacts took part.
+    shares : Shares
+        What was found for them.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import mend_forces
+    >>> beam = [[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]]
+    >>> mended = mend_forces(beam, [0.65, 8.7, 0.65])
+    >>> mended.force.round(4), mended.change.round(4)
+    (array([3.3333, 3.3333, 3.3333]), array([ 2.6833, -5.3667,  2.6833]))
     """
 
     @cached_property

@@ -1,6 +1,7 @@
 """Types for checkers: the stub of lazily imported names, and mypy on what users copy."""
 
 import ast
+import pkgutil
 import re
 from importlib import import_module
 from importlib.util import find_spec
@@ -26,6 +27,15 @@ def test_stubs_have_the_names_of_their_packages(package):
     assert {*found} == {*module.__all__} - {"__version__"}
     lazy = vars(module)["_HOME"]
     assert {name: home for name, home in found.items() if name in lazy} == lazy
+
+
+@pytest.mark.parametrize("package", ["", ".adapters", ".output.measures", ".output.plots"])
+def test_lazy_names_are_of_no_module_beside_them(package):
+    """Contract: a module of the same name takes the place of a name that is imported when first
+    used, as soon as anything else of that module is: ``closed_contacts`` was no function then."""
+    module = import_module("rigidlimit" + package)
+    modules = {found.name for found in pkgutil.iter_modules(module.__path__)}
+    assert not modules & set(vars(module)["_HOME"])
 
 
 def test_errors_are_at_the_top():

@@ -4,8 +4,6 @@ from .blocks.assembly import Block as Block
 from .blocks.assembly import BlockAssembly as BlockAssembly
 from .blocks.compas import read_compas as read_compas
 from .blocks.compas import write_compas as write_compas
-from .closed_contacts import ClosedContacts as ClosedContacts
-from .closed_contacts import closed_contacts as closed_contacts
 from .coulomb import solve_coulomb as solve_coulomb
 from .engines.array_mender import ArrayMender as ArrayMender
 from .engines.contacts import EngineContacts as EngineContacts
@@ -40,3 +38,5 @@ from .frictionless import normal_problem as normal_problem
 from .frictionless import solve_captured as solve_captured
 from .packings.packing import Packing as Packing
 from .packings.packing import read_packing as read_packing
+from .uniqueness import ClosedContacts as ClosedContacts
+from .uniqueness import closed_contacts as closed_contacts

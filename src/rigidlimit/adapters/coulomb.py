@@ -109,11 +109,43 @@ class CoulombAnswer(Brief):
 
 
 def solve_coulomb(captured: "CapturedProblem", *, tolerance: float = 1e-10) -> CoulombAnswer:
-    """Impulses of a captured problem with its friction; tolerance: on the residual.
+    """Impulses of a captured problem with its friction.
 
-    Global problems are solved in the velocities of the bodies, local ones in those of the contacts.
-    Raises InputError for negative friction and W that cannot be B M^-1 B^T, NoRoom for W without
-    room. Warns of W that is not symmetric.
+    Global problems are solved in the velocities of the bodies, local ones in those of the
+    contacts.
+
+    Parameters
+    ----------
+    captured : CapturedProblem
+    tolerance : float
+        On the residual.
+
+    Returns
+    -------
+    CoulombAnswer
+        With ``reaction`` (m, d) [N s] and ``velocity`` (m, d) [m/s], normal first, status,
+        residual and message.
+
+    Raises
+    ------
+    InputError
+        For negative friction, and W that cannot be B M^-1 B^T.
+    NoRoom
+        Where there is no memory for W.
+
+    Warns
+    -----
+    UserWarning
+        Where W is not symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rigidlimit.adapters import CapturedProblem, solve_coulomb
+    >>> W, q = sp.csr_array(np.eye(2)), np.array([-2.0, 3.0])  # a ball of 1 kg, that slides too
+    >>> found = solve_coulomb(CapturedProblem("local", 2, np.array([0.5]), W=W, q=q))
+    >>> found.reaction.round(9), found.velocity.round(9) + 0.0
+    (array([[ 2., -1.]]), array([[0., 2.]]))
     """
     m, d = captured.contacts, captured.dim
     _warn_of_asymmetry(captured)

@@ -139,9 +139,44 @@ def solve_captured(
 ) -> CapturedAnswer:
     """Velocities and compatible forces of the frictionless problem.
 
-    tolerance: of step 1, whose error enters the load of step 2; that is balanced to 1e-10. closed:
-    a contact counts as open if closing it would take more than this part of the largest force.
-    options go to ``contact_dynamics``.
+    Parameters
+    ----------
+    problem : NormalProblem
+        Of ``normal_problem``.
+    stiffness : float or (m,)
+        Relative, of the contacts.
+    exponent : float
+        p of the contact law.
+    solver : {"newton", "pgs", "apgd"}
+        Of step 1.
+    tolerance : float
+        Of step 1, whose error enters the load of step 2; that is balanced to 1e-10.
+    closed : float
+        A contact counts as open if closing it would take more than this part of the largest force.
+    **options
+        Of ``contact_dynamics``.
+
+    Returns
+    -------
+    CapturedAnswer
+        With ``force`` (m,) [N s], the compatible impulses, both steps as ``classic`` and
+        ``compatible``, and ``data_error``: how far the errors of the stored matrices move an
+        impulse, over the largest.
+
+    Raises
+    ------
+    InputError
+        For wrong shapes and values, and options that the solver does not have.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rigidlimit.adapters import CapturedProblem, normal_problem, solve_captured
+    >>> B = np.array([[1.0, -0.5], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [1.0, 0.5], [0.0, 0.0]])
+    >>> W, q = sp.csr_array(B @ B.T), np.array([-1.0, 0.0, -1.0, 0.0, -1.0, 0.0])
+    >>> beam = normal_problem(CapturedProblem("local", 2, np.zeros(3), W=W, q=q))
+    >>> solve_captured(beam, stiffness=[1, 3, 1]).force.round(6)
+    array([0.2, 0.6, 0.2])
     """
     stiffness = arrays.vector("stiffness", stiffness, problem.B.shape[0], what="contact")
     with BlasThreads():  # its matrices are small
@@ -253,8 +288,34 @@ def _inverse(M):
 
 
 def normal_problem(captured: CapturedProblem, *, cut: float | None = None) -> NormalProblem:
-    """Keep the normal rows. cut: eigenvalues of a local W_NN below it, over the largest, are 0; by
-    default the noise of W_NN itself."""
+    """The frictionless part of a captured problem: its normal rows.
+
+    Parameters
+    ----------
+    captured : CapturedProblem
+    cut : float, optional
+        Eigenvalues of a local W_NN below it, over the largest, are 0; by default the noise of W_NN
+        itself.
+
+    Returns
+    -------
+    NormalProblem
+        0 <= f _|_ B v + gap >= 0, M v = B^T f + impulse, with dt = 1: forces are impulses [N s].
+
+    Raises
+    ------
+    InputError
+        Where W_NN cannot be B B^T within the errors that it shows.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rigidlimit.adapters import CapturedProblem, normal_problem
+    >>> W, q = sp.csr_array(np.eye(2)), np.array([-2.0, 3.0])
+    >>> problem = normal_problem(CapturedProblem("local", 2, np.array([0.5]), W=W, q=q))
+    >>> problem.solve().force
+    array([2.])
+    """
     rows = np.arange(0, captured.dim * captured.contacts, captured.dim)
     if captured.kind == "local":
         W = sp.csr_array(captured.W)[rows][:, rows]

@@ -35,8 +35,9 @@ Source: TypeAlias = (
 def frame(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> Frame:
     """The frame of whatever shows contact forces.
 
-    Parameters ---------- source : Frame, path, Run, StoredStep, StepResult, Simulation,
-    PoseForces, Scene, Comparison, ...
+    Parameters
+    ----------
+    source : Frame, path, Run, StoredStep, StepResult, Simulation, PoseForces, Scene, ...
         A run or its file, a step of a run, a step, a simulation, forces of a pose, a scene as it
         begins; a comparison or a ``PenaltyResult``, with ``scene``.
     scene : Scene, optional

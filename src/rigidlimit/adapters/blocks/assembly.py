@@ -47,6 +47,15 @@ class Block:
     ------
     InputError
         For corners that are no points, and loops that are no faces.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import Block
+    >>> points = [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
+    >>> faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    >>> cube = Block("cube", points, faces)
+    >>> float(cube.volume), cube.centre
+    (1.0, array([0.5, 0.5, 0.5]))
     """
 
     name: str
@@ -154,7 +163,32 @@ class Patch:
 
 @dataclass(frozen=True, repr=False)
 class BlockAssembly(Brief):
-    """Blocks in the pose in which they are to stand, z upward; patches that are given, or none."""
+    """Blocks in the pose in which they are to stand, z upward; patches that are given, or none.
+
+    Parameters
+    ----------
+    name : str
+    blocks : sequence of Block
+    patches : tuple of Patch
+        Where blocks touch, as a file brings them; none: they are found from the faces.
+
+    Raises
+    ------
+    InputError
+        By ``scene`` and ``statics``, where no block is held or none touch.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import Block, BlockAssembly
+    >>> faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    >>> def cube(name, bottom):
+    ...     points = [(x, y, bottom + z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
+    ...     return Block(name, points, faces)
+    >>> tower = BlockAssembly("tower", [cube("foot", 0.0), cube("head", 1.0)])
+    >>> statics = tower.statics(supports="lowest", density=1000.0)
+    >>> statics.forces().force.round(1)  # N, at the four corners of the patch
+    array([2452.5, 2452.5, 2452.5, 2452.5])
+    """
 
     name: str
     blocks: Sequence[Block] = field(repr=False)

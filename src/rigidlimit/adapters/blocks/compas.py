@@ -28,14 +28,25 @@ def read_compas(path: str | Path) -> BlockAssembly:
 
     Parameters
     ----------
-    path
+    path : str or Path
         JSON file of a ``compas_assembly`` or ``compas_cra`` assembly, of any version, or a list of
         meshes, of which none is a support (``statics(supports="lowest")``).
+
+    Returns
+    -------
+    BlockAssembly
 
     Raises
     ------
     InputError
         Where the file is no such assembly, or a block is no closed mesh.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> rl.adapters.write_compas("stack.json", rl.statics(rl.scenes.box_stack(2)))
+    >>> rl.adapters.read_compas("stack.json").message
+    'stack: 3 blocks, 1 of them held'
     """
     path = Path(path)
     try:
@@ -125,18 +136,26 @@ def write_compas(path: str | Path, statics: Statics, force: ArrayLike | None = N
 
     Parameters
     ----------
-    path
+    path : str or Path
         JSON file.
     statics : Statics
         Boxes and convex polyhedra; half-spaces become slabs under all blocks. Held bodies are
         supports.
-    force : (m, 3), optional
-        Contact forces [N], normal first, written with their joints.
+    force : (m, 3) [N], optional
+        Contact forces, normal first, written with their joints.
 
     Raises
     ------
     InputError
-        For scenes in the plane, and for other shapes.
+        For scenes in the plane, other shapes of bodies, and forces of another shape.
+
+    Examples
+    --------
+    >>> import numpy as np, rigidlimit as rl
+    >>> stack = rl.statics(rl.scenes.box_stack(2))
+    >>> found = stack.forces()
+    >>> force = np.column_stack([found.force, found.tangential_force])
+    >>> rl.adapters.write_compas("stack.json", stack, force)
     """
     bodies = statics.bodies
     if bodies.dim != 3:

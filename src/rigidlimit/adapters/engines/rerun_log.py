@@ -24,30 +24,44 @@ THICK = 0.02
 
 
 class RerunLog:
-    """Log of mended forces to a Rerun recording.
+    """Log of mended forces to a Rerun recording, which ``rerun walk.rrd`` shows.
 
     Parameters
     ----------
-    recording : ``rerun.RecordingStream``; None: that of the process (``rerun.init``).
-    path : entity below which all is logged.
-    scale : length of arrows [m/N]; None: as fits the first state that has forces.
-    parts : names of parts, as ``MendedForces.on`` takes them, whose normal force and friction
-        margin are logged as curves.
+    recording : rerun.RecordingStream, optional
+        None: that of the process (``rerun.init``).
+    path : str
+        Entity below which all is logged.
+    scale : float [m/N], optional
+        Length of arrows; None: as fits the first state that has forces.
+    parts : sequence of str
+        Names of parts, as ``MendedForces.on`` takes them, whose normal force and friction margin
+        are logged as curves.
 
     Raises
     ------
-    MissingExtra : without the package (extra ``rerun``).
+    MissingExtra
+        Without the package (extra ``rerun``).
 
     Examples
     --------
-    Beside a MuJoCo simulation, into a file that ``rerun walk.rrd`` shows::
+    Beside a MuJoCo simulation, into a file:
 
-        recording = rerun.RecordingStream("walk")
-        recording.save("walk.rrd")
-        log = RerunLog(recording, parts=["foot_FL", "foot_FR"])
-        for mended in Mender(model).along(states):
-            log.bodies(model, data, time=data.time)
-            log.forces(mended, time=data.time)
+    >>> import mujoco, rerun
+    >>> from rigidlimit.adapters import Mender, RerunLog
+    >>> model = mujoco.MjModel.from_xml_string('''<mujoco><worldbody>
+    ...   <geom type="plane" size="5 5 .1"/>
+    ...   <body name="box" pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+    ... </worldbody></mujoco>''')
+    >>> data, mender = mujoco.MjData(model), Mender(model)
+    >>> recording = rerun.RecordingStream("box")
+    >>> recording.save("box.rrd")
+    >>> log = RerunLog(recording, parts=["box"])
+    >>> for _ in range(3):
+    ...     mujoco.mj_step(model, data)
+    ...     log.bodies(model, data, time=data.time)
+    ...     log.forces(mender.mend(data), time=data.time)
+    >>> recording.disconnect()
     """
 
     def __init__(

@@ -10,11 +10,33 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def read_captured(path: str | Path) -> CapturedProblem:
-    """Read a captured contact problem in any form: FCLIB's HDF5 or Siconos' text, local or global,
-    dense, in blocks or sparse, in two or three dimensions, as detected from the content.
+    """Read a captured contact problem in any form.
 
-    Raises OutputError, a sentence on what was found and what was expected, for a file that is
-    missing, damaged, of another form, or of rolling friction.
+    FCLIB's HDF5 or Siconos' text, local or global, dense, in blocks or sparse, in two or three
+    dimensions, as detected from the content.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    CapturedProblem
+
+    Raises
+    ------
+    OutputError
+        A sentence on what was found and what was expected, for a file that is missing, damaged, of
+        another form, or of rolling friction.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rigidlimit.adapters import CapturedProblem, read_captured, write_fclib
+    >>> W, q = sp.csr_array(np.eye(2)), np.array([-2.0, 0.0])
+    >>> write_fclib(CapturedProblem("local", 2, np.array([0.5]), W=W, q=q), "ball.hdf5")
+    >>> read_captured("ball.hdf5").contacts
+    1
     """
     path = Path(path)
     if not path.is_file():

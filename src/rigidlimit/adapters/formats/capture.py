@@ -30,9 +30,40 @@ def capture(
 ) -> CapturedProblem:
     """A problem of this library as a global one, to be written.
 
-    gap (m,) [m/s] is Phi/dt, impulse (n,) [N s] is M v + dt F_ext. tangential ((d-1) m, n),
-    friction (m,), slip (m, d-1) [m/s]: rows T, mu and what driven bodies add to T v; without them
-    three rows a contact, zero along the tangents, and no friction.
+    Parameters
+    ----------
+    B : (m, n)
+        Gap gradient.
+    M : (n, n) [kg, kg m^2]
+        Mass.
+    gap : (m,) [m/s]
+        Phi/dt.
+    impulse : (n,) [N s, N m s]
+        M v + dt F_ext.
+    tangential : ((d-1) m, n), optional
+        Rows T; without them there are three rows a contact, zero along the tangents.
+    friction : float or (m,)
+        mu.
+    slip : (m, d-1) [m/s], optional
+        What driven bodies add to T v.
+    title, description : str
+        Free text.
+
+    Returns
+    -------
+    CapturedProblem
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not go together.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import capture
+    >>> ball = capture([[1.0]], [[1.0]], [0.0], [-2.0])  # 1 kg falls on a floor with 2 m/s
+    >>> ball.solve().reaction  # N s
+    array([[2., 0., 0.]])
     """
     B = sp.csr_array(B)
     m, n = B.shape
@@ -66,7 +97,34 @@ def capture_step(
 ) -> CapturedProblem:
     """The contact problem of one step, on the degrees of freedom that are free, to be written.
 
-    state: at its start; external_force (6 n,) [N, N m].
+    Parameters
+    ----------
+    bodies : Bodies
+    state : State
+        At the start of the step.
+    external_force : (6 n,) [N, N m]
+    result : StepResult
+        The step.
+    title : str
+        Free text.
+
+    Returns
+    -------
+    CapturedProblem
+
+    Raises
+    ------
+    ValueError
+        For a state and forces of other bodies.
+
+    Examples
+    --------
+    >>> import rigidlimit as rl
+    >>> simulation = rl.Simulation("beam")
+    >>> state, pushed = simulation.state, simulation.external_force
+    >>> problem = rl.adapters.capture_step(simulation.bodies, state, pushed, simulation.step())
+    >>> problem.contacts, round(float(problem.solve().reaction[:, 0].sum()), 6)  # 10 N for 1 ms
+    (3, 0.01)
     """
     free = np.flatnonzero(bodies.free.ravel())
     M = mass_matrix(bodies, state)

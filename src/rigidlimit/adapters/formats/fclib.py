@@ -96,7 +96,23 @@ def _text(group, name):
 
 
 def write_fclib(captured: CapturedProblem, path: str | Path) -> None:
-    """Write an FCLIB HDF5 file."""
+    """Write an FCLIB HDF5 file.
+
+    Parameters
+    ----------
+    captured : CapturedProblem
+    path : str or Path
+
+    Raises
+    ------
+    OutputError
+        Where the file cannot be written.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import capture, write_fclib
+    >>> write_fclib(capture([[1.0]], [[1.0]], [0.0], [-2.0], title="ball"), "ball.hdf5")
+    """
     with whole_file(path) as temporary, new_hdf5(temporary) as file:
         group = file.create_group(f"fclib_{captured.kind}")
         group["spacedim"] = np.array([captured.dim], np.int32)

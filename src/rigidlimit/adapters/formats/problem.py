@@ -44,15 +44,49 @@ ROLLING = 5
 class CapturedProblem(Brief):
     """A frictional problem as stored; m contacts, n degrees of freedom, d m rows.
 
-    kind: "local" (W, q) or "global" (M, H, f, w); the fields of the other kind are None.
-    dim: d, rows a contact, 2 or 3, the normal one first. mu (m,): friction coefficients.
+    Parameters
+    ----------
+    kind : {"local", "global"}
+        Local problems have W and q, global ones M, H, f and w; the fields of the other kind are
+        None.
+    dim : {2, 3}
+        d, rows a contact, the normal one first.
+    mu : (m,)
+        Friction coefficients.
+    W : (d m, d m) sparse [1/kg]
+        Delassus matrix.
+    q : (d m,) [m/s]
+        Relative velocity without impulses.
+    M : (n, n) sparse [kg, kg m^2]
+        Mass.
+    H : (n, d m) sparse [1, m]
+        Impulse at the contacts to that on the bodies.
+    f : (n,) [N s, N m s]
+        Momentum without contacts.
+    w : (d m,) [m/s]
+        Relative velocity at v = 0.
+    rounding : float
+        Relative error that the file's digits leave in the entries of the matrices, 0 where all
+        digits are there.
+    title, description : str
+        Free text.
 
-    W (d m, d m) [1/kg]: Delassus matrix. q (d m,) [m/s]: relative velocity without impulses.
-    M (n, n) [kg, kg m^2]: mass. H (n, d m) [1, m]: impulse at the contacts -> on the bodies.
-    f (n,) [N s, N m s]: momentum without contacts. w (d m,) [m/s]: relative velocity at v = 0.
+    Raises
+    ------
+    InputError
+        By ``asymmetry``, ``local`` and ``solve``, where W cannot be B M^-1 B^T, or M is not
+        positive definite.
 
-    rounding: relative error that the file's digits leave in the entries of the matrices, 0 where
-    all digits are there. title, description: free text.
+    Examples
+    --------
+    A ball of 1 kg falls on a floor with 2 m/s, in the plane:
+
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rigidlimit.adapters import CapturedProblem
+    >>> W, q = sp.csr_array(np.eye(2)), np.array([-2.0, 0.0])
+    >>> ball = CapturedProblem("local", 2, np.array([0.5]), W=W, q=q)
+    >>> ball.solve().reaction  # N s
+    array([[2., 0.]])
     """
 
     kind: str

@@ -61,8 +61,29 @@ def _read(words, path):
 
 
 def write_siconos(captured: CapturedProblem, path: str | Path, *, storage: str = "blocks") -> None:
-    """Write Siconos' text form. storage of the matrices: "dense", "blocks" or "sparse"; blocks
-    are of one contact, and for M of what hangs together in it."""
+    """Write Siconos' text form.
+
+    Parameters
+    ----------
+    captured : CapturedProblem
+    path : str or Path
+    storage : {"blocks", "dense", "sparse"}
+        Of the matrices; blocks are of one contact, and for M of what hangs together in it.
+
+    Raises
+    ------
+    InputError
+        For another storage.
+    OutputError
+        Where the file cannot be written.
+
+    Examples
+    --------
+    >>> from rigidlimit.adapters import capture, read_captured, write_siconos
+    >>> write_siconos(capture([[1.0]], [[1.0]], [0.0], [-2.0]), "ball.dat", storage="sparse")
+    >>> read_captured("ball.dat").kind
+    'global'
+    """
     if storage not in FORMS:
         raise InputError(f"storage is {storage!r}; {nearest(storage, FORMS)}")
     contact_ends = captured.dim * np.arange(1, captured.contacts + 1)

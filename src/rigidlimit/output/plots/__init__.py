@@ -23,7 +23,7 @@ _HOME = {
     "save_figure": "style",
     "scene_figure": "network",
     "stress_field": "packings",
-    "stress_strain": "stress_strain",
+    "stress_strain": "loading_paths",
     "thrust_line": "masonry",
 }
 

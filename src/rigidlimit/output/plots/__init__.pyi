@@ -6,6 +6,7 @@ from .charts import force_density as force_density
 from .charts import force_histogram as force_histogram
 from .determinacy import determinacy_map as determinacy_map
 from .floor import floor_forces as floor_forces
+from .loading_paths import stress_strain as stress_strain
 from .masonry import collapse_mechanism as collapse_mechanism
 from .masonry import thrust_line as thrust_line
 from .network import comparison as comparison
@@ -16,5 +17,4 @@ from .packings import force_distribution as force_distribution
 from .packings import rose as rose
 from .packings import stress_field as stress_field
 from .spatial import Fallback as Fallback
-from .stress_strain import stress_strain as stress_strain
 from .style import save_figure as save_figure

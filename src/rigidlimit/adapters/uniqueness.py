@@ -26,11 +26,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class ClosedContacts(Brief):
-    """k closed contacts of d rows; forces are impulses.
+    """k closed contacts of d rows of a captured problem; forces are impulses.
 
-    rows: B (k, n), tangential, friction, sliding_direction and load (n,), as
-    ``rigidlimit.determinacy`` takes them. reaction (k, d) [N s]: as found, normal first. number
-    (k,): which contacts these are, of ``total``; the others are open.
+    Attributes
+    ----------
+    rows : dict
+        B (k, n), tangential, friction, sliding_direction and load (n,), as
+        ``rigidlimit.determinacy`` takes them.
+    reaction : (k, d) ndarray [N s]
+        As found, normal first.
+    number : (k,) int ndarray
+        Which contacts these are, of ``total``; the others are open.
+    total : int
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rigidlimit.adapters import CapturedProblem, closed_contacts
+    >>> B = np.array([[1.0, -0.5], [0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [1.0, 0.5], [0.0, 0.0]])
+    >>> W, q = sp.csr_array(B @ B.T), np.array([-1.0, 0.0, -1.0, 0.0, -1.0, 0.0])
+    >>> beam = CapturedProblem("local", 2, np.zeros(3), W=W, q=q)
+    >>> closed = closed_contacts(beam, beam.solve())
+    >>> closed.degree().most, closed.compatible_forces().force.round(4)
+    (1, array([0.3333, 0.3333, 0.3333]))
     """
 
     rows: dict
@@ -62,7 +80,29 @@ class ClosedContacts(Brief):
 def closed_contacts(captured: "CapturedProblem", answer: "CoulombAnswer") -> ClosedContacts:
     """The contacts that stay closed in the motion of a solution.
 
-    Raises InputError where W is no matrix B B^T within the errors that it shows.
+    Parameters
+    ----------
+    captured : CapturedProblem
+    answer : CoulombAnswer
+        Of ``solve_coulomb``.
+
+    Returns
+    -------
+    ClosedContacts
+
+    Raises
+    ------
+    InputError
+        Where W is no matrix B B^T within the errors that it shows.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rigidlimit.adapters import CapturedProblem, closed_contacts, solve_coulomb
+    >>> W, q = sp.csr_array(np.eye(2)), np.array([-2.0, 0.0])  # a ball that falls on a floor
+    >>> ball = CapturedProblem("local", 2, np.array([0.5]), W=W, q=q)
+    >>> closed_contacts(ball, solve_coulomb(ball)).degree()
+    Degree(least=0, most=0)
     """
     r, u, d = answer.reaction, answer.velocity, captured.dim
     if captured.kind == "local":

@@ -1,11 +1,14 @@
 """Networks for the tests of ``rigidlimit.distributed``, and the program on some processes."""
 
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -37,20 +40,59 @@ ENVIRONMENT = {
 
 def forces(ranks: int, *arguments) -> subprocess.CompletedProcess:
     """``rigidlimit forces ...`` on so many processes."""
-    command = [LAUNCHER, "--oversubscribe", "-n", str(ranks)]
-    command += [sys.executable, "-m", "rigidlimit", "forces", *map(str, arguments)]
+    return launched(ranks, "-m", "rigidlimit", "forces", *arguments)
+
+
+def launched(ranks: int, *arguments) -> subprocess.CompletedProcess:
+    """Python on so many processes."""
+    command = [LAUNCHER, "--oversubscribe", "-n", str(ranks), sys.executable, *map(str, arguments)]
     environment = os.environ | ENVIRONMENT
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=180)
 
 
-def found_by(ranks: int, path, *options) -> np.ndarray:
-    """Forces (m,) of a network file, by so many processes."""
-    out = path.with_name(f"forces-{ranks}.h5")
-    done = forces(ranks, path, "--out", out, *options)
-    assert done.returncode == 0, done.stdout + done.stderr
+@dataclass(frozen=True)
+class Case:
+    """A network file to be solved on so many ranks. write: makes the file. options: of
+    ``forces_of_file``; start and history name an earlier case, of as many ranks or fewer."""
+
+    write: Callable[[Path], None]
+    ranks: int
+    options: dict = field(default_factory=dict)
+
+
+def solved(folder: Path, cases: dict[str, Case]) -> dict[str, dict]:
+    """Arrays and attributes of the forces of each case, and their file as ``out``, by one start for
+    each number of ranks; of one that is refused the errors of all ranks."""
+    out = {name: folder / f"{name}-forces.h5" for name in cases}
+    for ranks in sorted({case.ranks for case in cases.values()}):
+        jobs = []
+        for name, case in cases.items():
+            if case.ranks == ranks:
+                case.write(folder / f"{name}.h5")
+                earlier = {key: str(out.get(v, v)) for key, v in case.options.items()}
+                options = case.options | {
+                    k: earlier[k] for k in ("start", "history") if k in earlier
+                }
+                jobs.append(dict(path=str(folder / f"{name}.h5"), out=str(out[name])) | options)
+        todo = folder / f"jobs-{ranks}.json"
+        todo.write_text(json.dumps(jobs))
+        done = launched(ranks, Path(__file__).with_name("many.py"), todo)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return {name: _found(out[name], case.ranks) for name, case in cases.items()}
+
+
+def _found(out: Path, ranks: int) -> dict:
+    said = [Path(f"{out}.{rank}.txt") for rank in range(ranks)]
+    if any(path.exists() for path in said):
+        return {"errors": sorted(path.read_text() for path in said)}
     with h5py.File(out) as file:
-        assert file.attrs["status"] == "converged" and file.attrs["residual"] <= 1e-10
-        return file["force"][:]
+        return {name: file[name][:] for name in file} | dict(file.attrs) | {"out": out}
+
+
+def found_force(found: dict) -> np.ndarray:
+    """Forces (m,) of a case that has converged."""
+    assert found["status"] == "converged" and found["residual"] <= 1e-10
+    return found["force"]
 
 
 def reference(network: ContactNetwork) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import h5py
 import numpy as np
 import pytest
 
@@ -13,6 +12,7 @@ from rigidlimit.pose.pose_contacts import PoseContacts
 
 from ..rough.test_stability import lid
 from .networks import (
+    Case,
     ball_on_ball,
     boxes,
     forces,
@@ -22,12 +22,23 @@ from .networks import (
     one_process,
     rough_crystal,
     rough_wall,
+    solved,
 )
 
 pytestmark = needs_petsc
 
 SAME = 1e-9
 """Both solve to 1e-10 of the load."""
+
+BALLS = {
+    "hooke": (2.0, 1, "mumps"), "hooke 4": (2.0, 4, "mumps"), "hertz": (2.5, 2, "auto"),
+    "stiffer": (3.0, 3, "auto"), "multigrid": (2.0, 2, "gamg"),
+}  # fmt: skip
+"""Exponent, ranks and linear solver."""
+
+LAWS = ("mindlin", "mindlin/force")
+
+PUSHED = np.array([300.0, -200.0, 0.0, 0.0, 0.0, 0.0])
 
 
 def loose_crystal(friction: float, seed: int, law: str | float = "hooke") -> ContactNetwork:
@@ -36,13 +47,12 @@ def loose_crystal(friction: float, seed: int, law: str | float = "hooke") -> Con
     return ContactNetwork.of_scene(scene, stiffness=1e5, law=law)
 
 
-def solved(ranks: int, path, *options) -> dict:
-    """Arrays and attributes of the forces of a network file, by so many processes."""
-    out = path.with_name(f"forces-{path.stem}-{ranks}.h5")
-    done = forces(ranks, path, "--out", out, *options)
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    with h5py.File(out) as file:
-        return {name: file[name][:] for name in file} | dict(file.attrs)
+WAYS = {
+    "wall": (lambda: rough_wall(0.2), "finish", 2),
+    "loose": (lambda: loose_crystal(0.2, 1), "relaxation", 2),
+    "least": (lambda: loose_crystal(0.1, 2, "hertz"), "least energy", 3),
+}
+"""Network, the way that is taken last or on the way, and ranks."""
 
 
 def agree(found: dict, wanted: rl.CompatibleForces) -> None:
@@ -58,130 +68,153 @@ def agree(found: dict, wanted: rl.CompatibleForces) -> None:
     assert np.abs(kept).max() <= SAME * np.abs(wanted.history.normal).max()
 
 
-@pytest.mark.parametrize("exponent, ranks, solver", [
-    (2.0, 1, "mumps"), (2.0, 4, "mumps"), (2.5, 2, "auto"), (3.0, 3, "auto"), (2.0, 2, "gamg"),
-])  # fmt: skip
-def test_balls_as_in_one_process(tmp_path, exponent, ranks, solver):
-    """Cross-solver: the solver of one process. Of 243 contacts a third slides."""
-    network = ContactNetwork.of_scene(rough_crystal(), stiffness=1e5, law=exponent)
-    assert network.components == 3 and network.width == 6
-    network.write(tmp_path / "balls.h5")
-    wanted = one_process(network)
-    assert wanted.converged and 50 < wanted.sliding.sum() < 200
-    agree(solved(ranks, tmp_path / "balls.h5", "--solver", solver), wanted)
-
-
-@pytest.mark.parametrize("name, make, route, ranks", [
-    ("wall", lambda: rough_wall(0.2), "finish", 2),
-    ("loose", lambda: loose_crystal(0.2, 1), "relaxation", 2),
-    ("least", lambda: loose_crystal(0.1, 2, "hertz"), "least energy", 3),
-])  # fmt: skip
-def test_every_way_as_in_one_process(tmp_path, name, make, route, ranks):
-    """Cross-solver: interior path, relaxation, and least energy where there is no equilibrium."""
-    network = make()
-    network.write(tmp_path / f"{name}.h5")
-    wanted = one_process(network)
-    assert wanted.routes[-1] == route or route in wanted.routes
-    agree(solved(ranks, tmp_path / f"{name}.h5"), wanted)
-
-
-@pytest.mark.parametrize("law", ["mindlin", "mindlin/force"])
-def test_from_given_springs(tmp_path, law):
-    """Cross-solver: springs in the network file, and the load in three increments."""
+def sprung(law: str) -> tuple[ContactNetwork, rl.CompatibleForces]:
+    """A crystal with springs, pushed from where they come from; and that state."""
     network = ContactNetwork.of_scene(rough_crystal(), stiffness=1e5, law="hertz")
     network = replace(network, tangential_law=law)
     first = one_process(network)
-    load = network.load + [300.0, -200.0, 0.0, 0.0, 0.0, 0.0]
-    network = replace(network, history=first.history, load=load)
-    wanted = one_process(network, increments=3)
-    assert wanted.state == "history" and off(wanted.force, first.force) > 0.01
-    network.write(tmp_path / "sprung.h5")
-    agree(solved(2, tmp_path / "sprung.h5", "--increments", 3), wanted)
+    return replace(network, history=first.history, load=network.load + PUSHED), first
 
 
-def test_goes_on_from_earlier_forces(tmp_path):
-    """Cross-solver: what contacts remember is in the file of forces, whoever wrote it."""
-    network = ContactNetwork.of_scene(rough_crystal(), stiffness=1e5)
-    network.write(tmp_path / "first.h5")
-    solved(2, tmp_path / "first.h5")
-    pushed = replace(network, load=network.load + [300.0, -200.0, 0.0, 0.0, 0.0, 0.0])
-    pushed.write(tmp_path / "pushed.h5")
-    history = one_process(network).history
-    wanted = one_process(replace(pushed, history=history))
-    assert off(wanted.force, one_process(pushed).force) > 1e-4  # the way matters
-    agree(solved(3, tmp_path / "pushed.h5", "--history", tmp_path / "forces-first-2.h5"), wanted)
-
-
-def test_one_contact_sticks_or_slides(tmp_path):
-    """Closed form: a contact holds mu times its force along it, and no more."""
-    for friction, status in ((0.6, "converged"), (0.4, "load_not_carried")):
-        path = tmp_path / f"{friction}.h5"
-        ball_on_ball(friction, (0.3, 0.4, 1.0)).write(path)
-        found = solved(1, path)
-        assert found["status"] == status
-        if status == "converged":
-            np.testing.assert_allclose(found["force"], [1.0], rtol=1e-10)
-            np.testing.assert_allclose(found["tangential_force"], [[0.3, 0.4]], rtol=1e-10)
-
-
-def test_a_load_that_is_not_carried(tmp_path):
-    """Cross-solver: the status, and by how much forces of least energy miss the load."""
-    network = rough_wall(0.5, push=8.0)
-    network.write(tmp_path / "pushed.h5")
-    found, wanted = solved(2, tmp_path / "pushed.h5"), one_process(network)
-    assert found["status"] == str(wanted.status) == "load_not_carried"
-    # forces of one process are those of the nearest load, found to 1e-5 of the load; here they are
-    # where the path towards least energy ends
-    assert found["residual"] == pytest.approx(wanted.residual, abs=1e-5)
-
-
-def test_copies_repeat_the_cell(tmp_path):
-    """Property: of periodic copies each is in the cell's equilibrium, which Newton finds from the
-    same start."""
-    scene = rough_crystal(seed=1)
-    vectors, reach = np.diag([4.0, 4.0, 0.0]), 0.1
-    network = ContactNetwork.of_scene(scene, stiffness=1e5, reach=reach)
+def copied(path) -> None:
+    """Periodic copies of ``cell``."""
+    scene, reach = rough_crystal(seed=1), 0.1
+    network, vectors = cell(), np.diag([4.0, 4.0, 0.0])
     known = dict(stiffness=1e5, springs=None)
     branch = PoseContacts.within(reach, scene, scene.state, 2.0, **known).contacts.branch
     image = images_of(network.position, network.body, branch, vectors)
-    write_copies(network, tmp_path / "big.h5", counts=(2, 2, 1), vectors=vectors, image=image)
-    found = solved(2, tmp_path / "big.h5")["force"].reshape(4, -1)
-    assert off(found, np.broadcast_to(one_process(network).force, found.shape)) <= 1e-8
+    write_copies(network, path, counts=(2, 2, 1), vectors=vectors, image=image)
 
 
-def test_options_of_rough_contacts_alone(tmp_path):
-    """Example: a history of smooth contacts is refused, and so is one of another network."""
-    network_of(rough_crystal(0.0), 2.0).write(tmp_path / "smooth.h5")
-    done = forces(1, tmp_path / "smooth.h5", "--increments", 2)
-    assert done.returncode == 2 and "has smooth contacts; expected rough ones" in done.stderr
-    ball_on_ball(0.6, (0.0, 0.0, 1.0)).write(tmp_path / "one.h5")
-    solved(1, tmp_path / "one.h5")
+def cell() -> ContactNetwork:
+    return ContactNetwork.of_scene(rough_crystal(seed=1), stiffness=1e5, reach=0.1)
+
+
+@pytest.fixture(scope="module")
+def networks():
+    known = {
+        name: ContactNetwork.of_scene(rough_crystal(), stiffness=1e5, law=exponent)
+        for name, (exponent, _, _) in BALLS.items()
+    }
+    known |= {name: make() for name, (make, _, _) in WAYS.items()}
+    known["pushed"] = replace(known["hooke"], load=known["hooke"].load + PUSHED)
+    known["carried by none"] = rough_wall(0.5, push=8.0)
+    known["lid"] = ContactNetwork.of_scene(lid(0.6, 6 / 7).scene, stiffness=1e5)
+    rubbing = rl.Material(friction=0.5)
+    known["stress"] = ContactNetwork.of_scene(boxes(material=rubbing), stiffness=1e5)
+    known["smooth stress"] = ContactNetwork.of_scene(boxes(), stiffness=1e5)
+    return known
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory, networks):
+    """All of them, by one start for each number of ranks."""
+
+    def case(name: str, ranks: int, **options) -> Case:
+        return Case(networks[name].write, ranks, options)
+
+    cases = {name: case(name, ranks, solver=solver) for name, (_, ranks, solver) in BALLS.items()}
+    cases |= {name: case(name, ranks) for name, (_, _, ranks) in WAYS.items()}
+    for law in LAWS:
+        cases[law.replace("/", "-")] = Case(sprung(law)[0].write, 2, {"increments": 3})
+    cases["pushed"] = case("pushed", 3, history="multigrid")
+    cases["sticks"], cases["slides"] = (
+        Case(ball_on_ball(friction, (0.3, 0.4, 1.0)).write, 1) for friction in (0.6, 0.4)
+    )
+    cases |= {name: case(name, 2) for name in ("carried by none", "lid", "stress")}
+    cases["smooth stress"] = case("smooth stress", 3)
+    cases["copies"] = Case(copied, 2)
+    smooth = network_of(rough_crystal(0.0), 2.0)
+    cases["smooth in increments"] = Case(smooth.write, 1, {"increments": 2})
+    return solved(tmp_path_factory.mktemp("rough"), cases)
+
+
+@pytest.mark.parametrize("name", BALLS)
+def test_balls_as_in_one_process(found, networks, name):
+    """Cross-solver: the solver of one process. Of 243 contacts a third slides."""
+    network = networks[name]
+    assert network.components == 3 and network.width == 6
+    wanted = one_process(network)
+    assert wanted.converged and 50 < wanted.sliding.sum() < 200
+    agree(found[name], wanted)
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_every_way_as_in_one_process(found, networks, name):
+    """Cross-solver: interior path, relaxation, and least energy where there is no equilibrium."""
+    wanted = one_process(networks[name])
+    assert wanted.routes[-1] == WAYS[name][1] or WAYS[name][1] in wanted.routes
+    agree(found[name], wanted)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_from_given_springs(found, law):
+    """Cross-solver: springs in the network file, and the load in three increments."""
+    network, first = sprung(law)
+    wanted = one_process(network, increments=3)
+    assert wanted.state == "history" and off(wanted.force, first.force) > 0.01
+    agree(found[law.replace("/", "-")], wanted)
+
+
+def test_goes_on_from_earlier_forces(found, networks):
+    """Cross-solver: what contacts remember is in the file of forces, whoever wrote it."""
+    pushed = networks["pushed"]
+    history = one_process(networks["hooke"]).history
+    wanted = one_process(replace(pushed, history=history))
+    assert off(wanted.force, one_process(pushed).force) > 1e-4  # the way matters
+    agree(found["pushed"], wanted)
+
+
+def test_one_contact_sticks_or_slides(found):
+    """Closed form: a contact holds mu times its force along it, and no more."""
+    assert found["sticks"]["status"] == "converged"
+    np.testing.assert_allclose(found["sticks"]["force"], [1.0], rtol=1e-10)
+    np.testing.assert_allclose(found["sticks"]["tangential_force"], [[0.3, 0.4]], rtol=1e-10)
+    assert found["slides"]["status"] == "load_not_carried"
+
+
+def test_a_load_that_is_not_carried(found, networks):
+    """Cross-solver: the status, and by how much forces of least energy miss the load."""
+    answer, wanted = found["carried by none"], one_process(networks["carried by none"])
+    assert answer["status"] == str(wanted.status) == "load_not_carried"
+    # forces of one process are those of the nearest load, found to 1e-5 of the load; here they are
+    # where the path towards least energy ends
+    assert answer["residual"] == pytest.approx(wanted.residual, abs=1e-5)
+
+
+def test_copies_repeat_the_cell(found):
+    """Property: of periodic copies each is in the cell's equilibrium, which Newton finds from the
+    same start."""
+    force = found["copies"]["force"].reshape(4, -1)
+    assert off(force, np.broadcast_to(one_process(cell()).force, force.shape)) <= 1e-8
+
+
+def test_leaves_an_unstable_equilibrium(found, networks):
+    """Cross-solver: the stable equilibrium to which the same disturbance leads in one process."""
+    wanted = one_process(networks["lid"])
+    assert wanted.converged and wanted.several
+    agree(found["lid"], wanted)
+
+
+@pytest.mark.parametrize("name, friction", [("stress", 0.5), ("smooth stress", None)])
+def test_stress_is_that_of_the_pose(found, name, friction):
+    """Cross-check: ``rigidlimit.stress`` of the same forces, over a volume of 2."""
+    material = None if friction is None else rl.Material(friction=friction)
+    wanted = 2.0 * rl.stress(forces_at_pose(boxes(material=material), stiffness=1e5), volume=2.0)
+    # forces are known to 1e-10 of the load
+    off_by = 1e-8 * np.abs(wanted).max()
+    np.testing.assert_allclose(found[name]["virial"], wanted, rtol=0.0, atol=off_by)
+
+
+def test_increments_of_rough_contacts_alone(found):
+    """Example: smooth contacts remember nothing."""
+    (said,) = found["smooth in increments"]["errors"]
+    assert said.startswith("InputError") and "has smooth contacts; expected rough ones" in said
+
+
+def test_a_history_of_another_network(found, tmp_path):
+    """Example, by the command: told once."""
     rough_wall(0.5).write(tmp_path / "wall.h5")
-    done = forces(2, tmp_path / "wall.h5", "--history", tmp_path / "forces-one-1.h5")
+    done = forces(2, tmp_path / "wall.h5", "--history", found["sticks"]["out"])
     assert done.returncode == 2 and done.stderr.count("rigidlimit:") == 1
     assert "with history_normal (1,); expected (84,), of the same network" in done.stderr
-
-
-def test_leaves_an_unstable_equilibrium(tmp_path):
-    """Cross-solver: the stable equilibrium to which the same disturbance leads in one process."""
-    network = ContactNetwork.of_scene(lid(0.6, 6 / 7).scene, stiffness=1e5)
-    network.write(tmp_path / "lid.h5")
-    wanted = one_process(network)
-    assert wanted.converged and wanted.several
-    agree(solved(2, tmp_path / "lid.h5"), wanted)
-
-
-def test_stress_is_that_of_the_pose(tmp_path):
-    """Cross-check: ``rigidlimit.stress`` of the same forces, over a volume of 2."""
-    scene = boxes(material=rl.Material(friction=0.5))
-    network = ContactNetwork.of_scene(scene, stiffness=1e5)
-    network.write(tmp_path / "wall.h5")
-    wanted = 2.0 * rl.stress(forces_at_pose(scene, stiffness=1e5), volume=2.0)
-    found = solved(2, tmp_path / "wall.h5")["virial"]
-    # forces are known to 1e-10 of the load
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-8 * np.abs(wanted).max())
-    smooth = ContactNetwork.of_scene(boxes(), stiffness=1e5)
-    smooth.write(tmp_path / "smooth.h5")
-    wanted = rl.stress(forces_at_pose(boxes(), stiffness=1e5), volume=1.0)
-    found = solved(3, tmp_path / "smooth.h5")["virial"]
-    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-8 * np.abs(wanted).max())

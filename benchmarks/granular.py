@@ -101,13 +101,13 @@ def _fraction(bodies, state):
 def _statistics(scene, result):
     """Of a packing at rest, by name. Forces over their mean f: how uneven they are."""
     force = result.force[result.force > 0.0]
-    mobilised, bodies = rl.mobilised(result, scene=scene), scene.bodies
+    mobilised, bodies = rl.mobilised(result), scene.bodies
     floor = result.contacts.body[:, 0] == 0  # its force is that on the second body, upward
     upward = (result.force[:, None] * result.contacts.normal)[floor, 2].sum()
     weight = bodies.mass[bodies.free.any(axis=1)].sum() * 9.81
     return {
         "packing fraction": _fraction(bodies, result.state),
-        "contacts a ball": rl.coordination(result, scene=scene).without_rattlers,
+        "contacts a ball": rl.coordination(result).without_rattlers,
         "f^2 over f, mean": (force**2).mean() / force.mean() ** 2,
         "forces above twice f": (force > 2.0 * force.mean()).mean(),
         "mobilised friction": mobilised[mobilised > 0.0].mean(),

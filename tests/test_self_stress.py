@@ -50,7 +50,7 @@ def test_a_panel_beyond_the_scale_does_not_blank_the_others():
     pytest.importorskip("matplotlib")
     result = rl.Simulation(rl.scenes.beam()).step()
     huge = replace(result, classic=replace(result.classic, force=1e6 * result.classic.force))
-    drawn = [plots.comparison(r, scene=rl.scenes.beam(), pressure=False) for r in (result, huge)]
+    drawn = [plots.comparison(r, pressure=False) for r in (result, huge)]
     assert f"classic (up to {huge.classic.force.max():.3g} N)" in titles(drawn[1])
     assert titles(drawn[0])[:2] == ["classic", "compatible"]
     widths = [max(np.max(c.get_linewidths()) for c in lines(figure)) for figure in drawn]

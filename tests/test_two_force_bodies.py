@@ -146,7 +146,7 @@ def test_determinacy_of_a_run(tmp_path):
     text = CliRunner().invoke(app, ["determinacy", str(path), "--intervals", "none"]).output
     assert "degree of indeterminacy 14: 0 of 32" in text, text
     for source in (result, str(path)):
-        found, _ = frame_determinacy(rl.plots.frame(source), intervals="none")
+        found, _ = frame_determinacy(source.network, intervals="none")
         assert found.degree == 14 and not found.determined.any()
 
 

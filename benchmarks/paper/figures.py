@@ -9,12 +9,13 @@ import numpy as np
 
 from rigidlimit.collision.contacts import Contacts
 from rigidlimit.compatibility.bearing import bearing
-from rigidlimit.output.plots import Frame, scene_figure
+from rigidlimit.output.plots import scene_figure
 from rigidlimit.output.plots.canvas import Extent
 from rigidlimit.output.plots.floor import draw_floor, floor_extent, floor_load, floor_points
 from rigidlimit.output.plots.spatial import Fallback
 from rigidlimit.output.plots.style import LAYOUT, force_colours, label, look, tidy
 from rigidlimit.scenes import pyramid
+from rigidlimit.step.force_network import ForceNetwork
 
 from .cases import SNAPSHOTS, Case
 
@@ -28,12 +29,12 @@ HEADERS = {
 """Contact models as the paper's table 1 and figure 19 call them."""
 
 
-def case_frame(case: Case) -> Frame:
+def case_frame(case: Case) -> ForceNetwork:
     """A case's packing at rest with the forces of every method."""
     m = len(case.point)
     scene = pyramid(case.base)
     gaps = np.zeros(m)
-    return Frame(
+    return ForceNetwork(
         bodies=scene.bodies,
         position=case.position,
         quaternion=scene.state.quaternion,

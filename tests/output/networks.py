@@ -7,7 +7,7 @@ import numpy as np
 import rigidlimit as rl
 from rigidlimit.collision.contacts import Contacts
 from rigidlimit.collision.search import find_contacts
-from rigidlimit.output.frames import Frame
+from rigidlimit.step.force_network import ForceNetwork
 
 
 def network(position, pairs, force, *, dim=2, radius=0.5):
@@ -29,7 +29,7 @@ def network(position, pairs, force, *, dim=2, radius=0.5):
         len(place),
     )
     forces = {"compatible": np.broadcast_to(np.asarray(force, float), m)}
-    return Frame(scene.bodies, place, scene.state.quaternion, contacts, forces, np.zeros(3))
+    return ForceNetwork(scene.bodies, place, scene.state.quaternion, contacts, forces, np.zeros(3))
 
 
 def columns(forces=(30.0, 1.0, 1.0, 30.0), high=3):
@@ -46,7 +46,7 @@ def periodic_disks():
     vectors = np.array([[1.0, 0.0], [0.3, 0.9]])
     scene = rl.Scene(dim=2, cell=vectors)
     scene.add_many([rl.Disk(r) for r in rng.uniform(0.1, 0.15, 20)], rng.random((20, 2)) @ vectors)
-    shown = rl.plots.frame(scene)
+    shown = scene.network
     contacts = find_contacts(scene.bodies, scene.state, 0.0)
     forces = {"compatible": rng.exponential(1.0, len(contacts))}
     return replace(shown, contacts=contacts, forces=forces)

@@ -192,7 +192,7 @@ def test_runs_keep_which_contacts_were_closed(tmp_path):
         writer = RunWriter.start(path, simulation, SETTINGS)
         writer.add(simulation.step())
         writer.finish()
-        assert rl.plots.frame(str(path)).closed.tolist() == expected
+        assert rl.read_run(path).network.closed.tolist() == expected
 
 
 def test_many_balls_are_points_for_paraview(tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ from rigidlimit.compatibility.bearing import bearing
 from rigidlimit.errors import InputError
 from rigidlimit.output.plots import spatial, style
 from rigidlimit.output.plots.determinacy import frame_determinacy
-from rigidlimit.output.surfaces import surface, surface_area
+from rigidlimit.output.surfaces import surface, surface_area, surface_pressure
 
 from .test_output import short_run
 
@@ -67,8 +67,8 @@ def flat(kind, source, **options):
 @pytest.mark.parametrize("name", SCENES)
 def test_one_line_a_contact_that_carries(results, name):
     """Property: as many lines as contacts with load; wider lines are stronger forces."""
-    scene, result = results[name]
-    figure = plots.force_network(result, scene=scene, view="front")
+    _, result = results[name]
+    figure = plots.force_network(result, view="front")
     lines = group(figure.axes[0], "forces")
     carry = np.sort(result.force[bearing(result.force)])
     assert len(lines.get_segments()) == len(carry) > 0
@@ -81,8 +81,8 @@ def test_one_line_a_contact_that_carries(results, name):
 def test_both_panels_share_one_scale(results):
     """Property: where classic and compatible forces agree, so do width and colour; the bar ends
     at the largest of both."""
-    scene, result = results["beam"]  # compatible 2, 6, 2; classic some others
-    figure = plots.comparison(result, scene=scene)
+    _, result = results["beam"]  # compatible 2, 6, 2; classic some others
+    figure = plots.comparison(result)
     classic, compatible = (group(a, "forces") for a in figure.axes[:2])
     width = dict(zip((2, 2, 6), compatible.get_linewidths(), strict=True))
     per_newton = (width[6] - width[2]) / 4
@@ -142,7 +142,7 @@ def test_stored_frame_knows_what_the_step_knew(tmp_path, make, steps):
     """Reference twin: B, load and closed contacts made from the file against the step's own."""
     last = short_run(tmp_path / "run.h5", make(), steps=steps)[-1]
     assert len(last.contacts) > 0
-    stored = plots.frame(tmp_path / "run.h5")
+    stored = rl.read_run(tmp_path / "run.h5").network
     np.testing.assert_array_equal(stored.closed, last.closed)
     # x+ - dt v+ is the old position up to rounding of x
     scale = abs(last.B).max()
@@ -152,8 +152,8 @@ def test_stored_frame_knows_what_the_step_knew(tmp_path, make, steps):
 
 def test_pressure_of_a_stack(results):
     """Closed form: a box under j others carries (2 j + 1) weights on its surface of 4 m^2."""
-    scene, result = results["box-stack"]
-    pressure = plots.frame(result, scene=scene).pressure(result.force)
+    _, result = results["box-stack"]
+    pressure = surface_pressure(result.network, result.force)
     assert np.isnan(pressure[0])
     # forces are exact to the tolerance of 1e-10 of the step
     np.testing.assert_allclose(pressure[1:], 10 * np.array([5, 3, 1]) / 4, rtol=1e-7)
@@ -201,14 +201,14 @@ def test_floor_carries_the_weight(results, name):
     from rigidlimit.output.plots.floor import floor_load, floor_points
 
     scene, result = results[name]
-    shown = plots.frame(result, scene=scene)
+    shown = result.network
     at, _, row = floor_points(shown)
     load = floor_load(shown, result.force, row, len(at))
     free = scene.bodies.free.any(axis=1)
     weight = scene.bodies.mass[free].sum() * np.linalg.norm(scene.gravity)
     # at rest up to the tolerance of 1e-10 of the step, times dt/dt: 1e-6 leaves room
     assert load.sum() == pytest.approx(weight, rel=1e-6)
-    figure = plots.floor_forces(result, scene=scene)
+    figure = plots.floor_forces(result)
     if name == "pyramid":
         assert len(group(figure.axes[0], "floor").get_paths()) == 16 == len(at)
     if name == "beam":
@@ -225,7 +225,7 @@ def test_walls_are_no_floor():
     scene.add(rl.Sphere(1.0), position=(1, 0, 1), mass=1.0, load=(-3, 0, 0))
     result = rl.Simulation(scene).step()
     assert len(result.contacts) == 3
-    shown = plots.frame(result, scene=scene)
+    shown = result.network
     at, body, row = floor_points(shown)
     assert body.tolist() == [0] and (row >= 0).sum() == 1
     # exact to the tolerance of the step
@@ -245,7 +245,7 @@ def test_determinacy_map(results):
     assert len(group(figure.axes[0], "determined").get_segments()) == 2
     assert figure.axes[0].get_title() == "degree of indeterminacy 0"
     _, result = results["pyramid"]
-    found, closed = frame_determinacy(plots.frame(result), intervals="none")
+    found, closed = frame_determinacy(result.network, intervals="none")
     figure = plots.determinacy_map(result, view="front", intervals="none")
     drawn = {
         gid: len(lines.get_segments())
@@ -302,8 +302,8 @@ def legible(figure):
 @pytest.mark.parametrize("name", SCENES)
 def test_figures_can_be_read(results, name, kind, dark):
     """Property: nothing clipped or covered, every axis labelled with its unit, light and dark."""
-    scene, result = results[name]
-    figure = flat(kind, result, scene=scene, dark=dark)
+    _, result = results[name]
+    figure = flat(kind, result, dark=dark)
     texts = legible(figure)
     labels = [
         text
@@ -323,9 +323,9 @@ def test_many_methods_can_be_read(results, count):
     """Property: panels of several methods stay legible."""
     from dataclasses import replace
 
-    scene, result = results["pyramid"]
+    _, result = results["pyramid"]
     names = ["pgs", "pgs permuted", "apgd", "compatible", "dem"][:count]
-    shown = replace(plots.frame(result, scene=scene), forces=dict.fromkeys(names, result.force))
+    shown = replace(result.network, forces=dict.fromkeys(names, result.force))
     for kind in ("compare", "histogram", "density", "floor"):
         legible(flat(kind, shown))
 
@@ -344,7 +344,7 @@ def test_space(results):
     assert 0.93 * np.pi * 0.25 < covered < 1.01 * np.pi * 0.25
     scene, result = results["pyramid"]
     for dark in (False, True):
-        figure = plots.comparison(result, scene=scene, view="3d", dark=dark)
+        figure = plots.comparison(result, view="3d", dark=dark)
         legible(figure)
         assert [a.get_title() for a in figure.axes[:2]] == ["classic", "compatible"]
         colourful = np.ptp(figure.axes[1].images[0].get_array().astype(int), axis=2)
@@ -508,7 +508,7 @@ def test_command_goes_on_where_one_kind_has_nothing(tmp_path):
 def test_contacts_seen_end_on_are_dots(make):
     """Property: seen from above, the vertical contacts of a table keep some length on paper."""
     scene = rl.scenes.four_leg_table()
-    figure = make(rl.Simulation(scene).step(), scene=scene, view="top")
+    figure = make(rl.Simulation(scene).step(), view="top")
     segments = [
         np.asarray(segment)
         for lines in figure.axes[0].collections

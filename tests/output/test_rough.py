@@ -10,7 +10,6 @@ from rigidlimit.output.hdf5 import RunWriter
 from rigidlimit.output.plots import meshes, spatial
 from rigidlimit.output.plots.network import _shades, force_arrows, force_tubes
 from rigidlimit.output.plots.style import LIGHT, force_colours
-from rigidlimit.output.sources import frame
 from rigidlimit.output.vtk import write_paraview
 
 STORED = ("tangential", "tangential_classic", "sliding", "friction")
@@ -53,7 +52,7 @@ def test_runs_hold_tangential_forces(block, tmp_path):
     np.testing.assert_array_equal(step.force_vectors, last.force_vectors)
     assert step.sliding.all()
     assert [s.info["compatible_state"] for s in run] == ["unloaded", "history"]
-    for one, other in zip(*(rl.contact_table(x, scene=block) for x in (step, last)), strict=True):
+    for one, other in zip(*(rl.contact_table(x) for x in (step, last)), strict=True):
         assert one == other
     # the sliding block slows down by mu g, and its contacts bear mu f_n against its way
     np.testing.assert_allclose(rl.body_forces(run)[1, 2], 2 * 9.81, rtol=1e-8)  # solved to 1e-10
@@ -101,11 +100,11 @@ def test_table_and_stress_of_a_groove():
     friction, and its walls bear the resultants of both forces."""
     scene = rl.scenes.groove()
     result = rl.Simulation(scene).step()
-    table = rl.contact_table(result, scene=scene)
+    table = rl.contact_table(result)
     ratio = table["compatible_tangential"] / table["compatible"]
     np.testing.assert_allclose(table["mobilised"], ratio / 0.5, rtol=1e-12)
     assert not table["sliding"].any()
-    one_side = rl.pair_forces(result, scene=scene)[0]
+    one_side = rl.pair_forces(result)[0]
     np.testing.assert_allclose(
         one_side["force"], np.hypot(table["compatible"], table["compatible_tangential"])[0]
     )
@@ -156,7 +155,7 @@ def test_pictures_show_friction(block):
     """Property: an arrow a bearing contact, along its tangential force on the block, and a ring
     around each that slides; nothing of that without friction."""
     result = rl.Simulation(block).step()
-    (panel,) = network_panels(rl.plots.force_network(result, scene=block, view="top"))
+    (panel,) = network_panels(rl.plots.force_network(result, view="top"))
     arrows, rings = found(panel, "tangential"), found(panel, "sliding")
     assert len(rings.get_offsets()) == 4
     push = np.column_stack([arrows.U, arrows.V])
@@ -194,11 +193,11 @@ def test_colours_show_mobilised_friction():
     """Closed form: the sides of a groove of 45 degrees mobilise 2/7 of 0.5, which is 4/7."""
     groove = rl.Simulation(rl.scenes.groove()).step()
     drawn = [rl.plots.force_network, rl.plots.comparison]
-    for figure in (draw(groove, scene=rl.scenes.groove(), colour="mobilised") for draw in drawn):
+    for figure in (draw(groove, colour="mobilised") for draw in drawn):
         lines = found(network_panels(figure)[-1], "forces")
         np.testing.assert_allclose(lines.get_colors(), [force_colours(LIGHT)(4 / 7)] * 2)
         assert "mobilised friction" in figure.axes[-2].get_xlabel()
-    shown = frame(groove, scene=rl.scenes.groove())
+    shown = groove.network
     (shade,) = _shades(shown, ["compatible"], [groove.force], groove.force.max(), "mobilised")
     tubes = force_tubes(shown, groove.force, groove.force.max(), LIGHT, shade)
     np.testing.assert_allclose(tubes.colours, [force_colours(LIGHT)(4 / 7)] * 2)
@@ -212,7 +211,7 @@ def test_colours_show_mobilised_friction():
 def test_pictures_in_space_show_friction(block):
     """Property: arrows along the tangential forces, and rings where contacts slide."""
     result = rl.Simulation(block).step()
-    shown = frame(result, scene=block)
+    shown = result.network
     rubs = force_arrows(shown, "compatible", result.force, result.force.max())
     arrows, rings = meshes.friction(rubs, block.bodies.length)
     low, high = (np.array(arrows.bounds)[k::2] for k in (0, 1))
@@ -224,5 +223,5 @@ def test_pictures_in_space_show_friction(block):
     corner = np.abs(result.contacts.point).max()
     wide = np.array(rings.bounds)[1] - corner
     assert 0.0 < wide < 0.2 * block.bodies.length
-    without = frame(rl.Simulation("pyramid").step(), scene=rl.scenes.pyramid())
+    without = rl.Simulation("pyramid").step().network
     assert force_arrows(without, "compatible", without.forces["compatible"], 1.0) is None

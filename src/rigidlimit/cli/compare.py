@@ -93,7 +93,7 @@ def compare(
     if picture is not None:
         from ..output.plots import force_histogram, save_figure
 
-        save_figure(force_histogram(answer, scene=loaded, log=True), picture)
+        save_figure(force_histogram(answer, log=True), picture)
         typer.echo(f"written: {picture}")
     if out is not None:
         from ..output.hdf5 import write_comparison

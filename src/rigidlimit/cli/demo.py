@@ -21,7 +21,7 @@ def demo(
 
     import numpy as np
 
-    from ..output.plots import comparison, frame, save_figure
+    from ..output.plots import comparison, save_figure
     from ..scenes import beam, pyramid
     from ..simulation import Simulation
 
@@ -68,7 +68,7 @@ def demo(
     }
     middle, half = result.state.position[:, 1].mean(), 0.51 * scene.bodies.length
     figure = comparison(
-        replace(frame(result, scene=scene), forces=both),
+        replace(result.network, forces=both),
         view="front",
         pressure=False,
         slab=(middle - half, middle + half),

@@ -105,10 +105,10 @@ def _stored(path, index) -> Rigid | Rough:
     """The contacts closed in one step of a run."""
     from ..compatibility import compatible_forces
     from ..output.hdf5 import read_run
-    from ..output.plots import frame
 
     run = read_run(path)
-    shown = frame(run, index=index)
+    step = run[index]
+    shown = step.network
     closed = np.flatnonzero(shown.closed)
     title = f"{path.name} at t = {shown.time:.6g} s"
     if "classic" in shown.tangential:
@@ -117,7 +117,7 @@ def _stored(path, index) -> Rigid | Rough:
     if "compatible" not in forces:  # steps between those that have them
         answer = compatible_forces(
             *balance,
-            stiffness=run[index].stiffness[closed],
+            stiffness=step.stiffness[closed],
             exponent=run.scene.exponent,
             fixed=~shown.bodies.free.ravel(),
         )
@@ -186,7 +186,6 @@ def _settled(name, until) -> Rigid | Rough:
     """The contacts that are closed in the scene at rest, or at its end."""
     from rich.console import Console
 
-    from ..output.plots import frame
     from ..scenes import load
     from ..simulation import Simulation
 
@@ -207,7 +206,7 @@ def _settled(name, until) -> Rigid | Rough:
         typer.echo(f"not at rest at t = {result.time:.6g} s: {motion}; this is for that pose")
     closed = np.flatnonzero(result.closed)
     if result.T is not None:
-        return _rough_frame(f"{loaded.name} at t = {result.time:.6g} s", frame(result), closed)
+        return _rough_frame(f"{loaded.name} at t = {result.time:.6g} s", result.network, closed)
     return _rigid(
         f"{loaded.name} at t = {result.time:.6g} s",
         simulation.bodies,

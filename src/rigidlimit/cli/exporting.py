@@ -41,4 +41,6 @@ def export(
     check_file("--out", out)
     run = Path(file).suffix in (".h5", ".hdf5") or looks_like_run(file)
     source = read_run(file) if run else load(file)
-    typer.echo(f"written: {write_packing(out, source, index=frame)}")
+    if run and frame is not None:
+        source = source[frame]
+    typer.echo(f"written: {write_packing(out, source)}")

@@ -114,7 +114,7 @@ def plot(
     if single and out.suffix.lstrip(".").lower() not in list(Format):
         raise InputError(f"--out ends in {out.suffix}; expected .pdf, .png or .svg, or a folder")
     (check_file if single else check_folder)("--out", out)
-    shown = plots.frame(run, index=frame)
+    shown = run[frame]
     folder = file.parent if out is None else out
     reported: set[str] = set()
     for each in kinds:

@@ -236,7 +236,7 @@ def _save_picture(simulation, result, out: Path | None, path: Path) -> None:
     from .plot import drawn
 
     if result is not None:
-        save_figure(drawn(comparison, result, scene=simulation.scene), path)
+        save_figure(drawn(comparison, result), path)
         return
     from ..output.hdf5 import read_run
 

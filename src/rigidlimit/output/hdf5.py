@@ -14,6 +14,7 @@ from .._support.words import counted
 from ..errors import InputError, OutputError, SceneError, SceneWarning, UnfinishedRun
 from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
+from ..step.force_network import ForceNetwork
 from .comparison_file import write_comparison
 from .stored import SCHEMA, damage_reported, opened, read_head, steps_in, steps_of
 from .stored_step import StoredStep, read_step
@@ -80,6 +81,11 @@ class Run(Displayed):
     @cached_property
     def bodies(self):
         return self.scene.bodies
+
+    @property
+    def network(self) -> ForceNetwork:
+        """What plots, measures and export show: the last stored step."""
+        return self[-1].network
 
 
 def looks_like_run(path: str | Path) -> bool:

@@ -167,7 +167,7 @@ def _run(run):
 
 def _picture(thing):
     from .plots.network import force_network, scene_figure
-    from .sources import frame
+    from .sources import network_of
 
     name = type(thing).__name__
     if name == "Scene":
@@ -175,7 +175,7 @@ def _picture(thing):
             return None
         return scene_figure(thing, view="front")
     if name in ("StepResult", "Run"):
-        shown = frame(thing)
+        shown = network_of(thing)
         return force_network(shown, view="front") if len(shown.bodies) <= LIMITS.drawn else None
     if name == "Determinacy":
         return _intervals(thing)

@@ -12,6 +12,7 @@ from ..conditioning.several_bodies import TAKEN
 from ..kinematics import in_world
 from ..scenes.scene import Scene
 from ..step import StepResult
+from ..step.force_network import ForceNetwork
 from .checksums import check, contents, write_sealed
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class StoredStep(Brief):
     force (m,) [N]: compatible forces, NaN where not requested; force_classic (m,) [N].
     ``info`` holds status, residuals and iterations of both steps of the method. force_dem (m,) [N]:
     forces of the DEM on the same contacts, where they were stored too. scene: whose step it is.
-    closed (m,) bool, several_bodies, unresolved: options of step 2, as in ``Frame``; None
+    closed (m,) bool, several_bodies, unresolved: options of step 2, as in ``ForceNetwork``; None
     and "" in older files. With friction (else None): tangential, tangential_classic (m, 3)
     [N],
     tangential parts of the force vectors on contacts.body[:, 1], in the world frame; sliding (m,)
@@ -48,8 +49,8 @@ class StoredStep(Brief):
     force_classic: np.ndarray
     stiffness: np.ndarray
     info: dict
+    scene: Scene
     force_dem: np.ndarray | None = None
-    scene: object = None
     closed: np.ndarray | None = None
     several_bodies: str = ""
     unresolved: bool = False
@@ -58,6 +59,35 @@ class StoredStep(Brief):
     sliding: np.ndarray | None = None
     friction: np.ndarray | None = None
     cell: np.ndarray | None = None
+
+    @property
+    def network(self) -> ForceNetwork:
+        """What plots, measures and export show of this step."""
+        rough = self.tangential is not None
+        forces = {"classic": self.force_classic}
+        tangential = {"classic": self.tangential_classic} if rough else {}
+        if "compatible_status" in self.info:
+            forces["compatible"] = self.force
+            tangential |= {"compatible": self.tangential} if rough else {}
+        return ForceNetwork(
+            bodies=self.scene.bodies,
+            position=self.position,
+            quaternion=self.quaternion,
+            contacts=self.contacts,
+            forces=forces,
+            gravity=self.scene.gravity,
+            time=self.time,
+            name=self.scene.name,
+            dt=self.dt,
+            velocity=self.velocity,
+            stored_closed=self.closed,
+            several_bodies=self.several_bodies,
+            unresolved=self.unresolved,
+            tangential=tangential,
+            sliding={list(forces)[-1]: self.sliding} if rough else {},
+            friction=self.friction,
+            cell=self.cell,
+        )
 
     @property
     def force_vectors(self) -> np.ndarray:
@@ -85,8 +115,8 @@ def read_step(group: "Group", number: int, scene: Scene) -> StoredStep:
         force_classic=known("contacts/force_classic", m),
         stiffness=known("contacts/stiffness", m, finite=False),
         info=info,
-        force_dem=arrays.get("contacts/force_dem"),
         scene=scene,
+        force_dem=arrays.get("contacts/force_dem"),
         closed=known.where_there("contacts/closed", m),
         several_bodies=_how_together(info.pop("together", "")),
         unresolved=bool(info.pop("unresolved", False)),

@@ -20,6 +20,7 @@ from ..bodies import (
 )
 from ..bodies.cell import CellFrame
 from ..errors import InputError
+from ..step.force_network import ForceNetwork
 
 SEGMENTS = 24
 
@@ -138,3 +139,15 @@ def surface_area(shape: Shape) -> float:
     from scipy.spatial import ConvexHull
 
     return float(ConvexHull(_surface_points(shape)).area)
+
+
+def surface_pressure(shown: ForceNetwork, force: np.ndarray) -> np.ndarray:
+    """Sum of the contact forces on each body over its surface, (n,) [Pa; N/m in 2D].
+
+    nan for half-spaces.
+    """
+    bodies = shown.bodies
+    area = np.array([surface_area(shape) for shape in bodies.shapes])[bodies.shape_of]
+    total = np.zeros(len(bodies))
+    np.add.at(total, shown.contacts.body, force[:, None])
+    return np.where(np.isfinite(area), total / area, np.nan)

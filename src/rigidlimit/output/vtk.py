@@ -10,7 +10,7 @@ from ..bodies import Disk, HalfSpace, Sphere
 from ..bodies.cell import CellFrame
 from ..bodies.rotations import matrix
 from ..collision.contacts import Contacts
-from .frames import Frame
+from ..step.force_network import ForceNetwork
 from .hdf5 import Run, read_run
 from .limits import LIMITS
 from .measures.chains import ForceChains, force_chains
@@ -18,7 +18,7 @@ from .measures.contacts import neighbours
 from .measures.images import in_cell
 from .measures.tables import body_forces
 from .measures.tensors import body_stress
-from .sources import frame
+from .sources import network_of
 from .surfaces import surface
 
 if TYPE_CHECKING:
@@ -40,12 +40,12 @@ def write_paraview(source: "Source", folder: str | Path) -> list[Path]:
     and ``balls.pvd``, one that has nothing to show is removed if it is there.
     """
     run = read_run(source) if isinstance(source, str | Path) else source
-    moments = run if isinstance(run, Run) else [frame(run)]
+    moments = run if isinstance(run, Run) else [network_of(run)]
     folder = Path(folder)
     series: dict[str, list] = {}
     for moment in moments:
         number = getattr(moment, "number", 0)
-        shown = in_cell(frame(moment))
+        shown = in_cell(network_of(moment))
         for name, mesh in _meshes(shown).items():
             file = f"{name}-{number:08d}.vtu"
             with whole_file(folder / file) as temporary:
@@ -65,7 +65,7 @@ def write_paraview(source: "Source", folder: str | Path) -> list[Path]:
     return written
 
 
-def _meshes(shown: Frame) -> dict:
+def _meshes(shown: ForceNetwork) -> dict:
     """The mesh of each series that has something to show."""
     bodies = shown.bodies
     as_points = np.flatnonzero(bodies.are(Sphere, Disk))
@@ -82,7 +82,7 @@ def _meshes(shown: Frame) -> dict:
     return meshes | {"contacts": _contacts(shown, chains)}
 
 
-def _surfaces(shown: Frame, data: dict, chosen: np.ndarray):
+def _surfaces(shown: ForceNetwork, data: dict, chosen: np.ndarray):
     """Surface triangles of the bodies ``chosen``, (k,) ascending."""
     import meshio
 
@@ -102,7 +102,7 @@ def _surfaces(shown: Frame, data: dict, chosen: np.ndarray):
     )
 
 
-def _balls(shown: Frame, data: dict, chosen: np.ndarray):
+def _balls(shown: ForceNetwork, data: dict, chosen: np.ndarray):
     """The bodies ``chosen``, (k,), as points."""
     import meshio
 
@@ -113,7 +113,7 @@ def _balls(shown: Frame, data: dict, chosen: np.ndarray):
     return meshio.Mesh(shown.position[chosen], [("vertex", vertices)], point_data=data)
 
 
-def _of_bodies(shown: Frame, chains: ForceChains) -> dict[str, np.ndarray]:
+def _of_bodies(shown: ForceNetwork, chains: ForceChains) -> dict[str, np.ndarray]:
     """Data of each body, (n, ...)."""
     n, dim = len(shown.bodies), shown.bodies.dim
     stress = np.zeros((n, 3, 3))
@@ -130,7 +130,7 @@ def _of_bodies(shown: Frame, chains: ForceChains) -> dict[str, np.ndarray]:
     }
 
 
-def _contacts(shown: Frame, chains: ForceChains):
+def _contacts(shown: ForceNetwork, chains: ForceChains):
     import meshio
 
     contacts = shown.contacts

@@ -11,6 +11,7 @@ from ..collision.contacts import Contacts
 from ..compatibility.bearing import bearing
 from ..dynamics import ContactDynamicsResult
 from ..step import StepResult
+from ..step.force_network import ForceNetwork
 from .result import PenaltyResult
 
 
@@ -76,6 +77,21 @@ class Comparison(Brief):
     classic_results: dict[str, ContactDynamicsResult] = field(default_factory=dict)
     unrest: str = ""
     vectors: dict[str, np.ndarray] | None = None
+
+    @property
+    def network(self) -> ForceNetwork:
+        """What plots, measures and export show: forces of all methods at rest."""
+        scene = self.dem.scene
+        return ForceNetwork(
+            bodies=scene.bodies,
+            position=self.state.position,
+            quaternion=self.state.quaternion,
+            contacts=self.contacts,
+            forces=dict(self.force),
+            gravity=scene.gravity,
+            time=self.state.time,
+            name=scene.name,
+        )
 
     @property
     def message(self) -> str:

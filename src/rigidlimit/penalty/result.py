@@ -8,9 +8,12 @@ from .._support.display import Brief
 from .._support.words import counted
 from ..bodies import State
 from ..collision.contacts import Contacts
-from ..compatibility.rough_result import ContactHistory
+from ..compatibility.friction import contact_friction, has_friction, mobilised_friction
+from ..compatibility.rough_result import AT_BOUND, ContactHistory
 from ..kinematics import in_frame
+from ..scenes.scene import Scene
 from ..status import Status
+from ..step.force_network import ForceNetwork
 from .engine import Measures
 
 
@@ -77,6 +80,8 @@ class PenaltyResult(Brief):
 
     Attributes
     ----------
+    scene : Scene
+        Whose run it is.
     state : State
     contacts : Contacts
         All with gap <= the closed tolerance, in the order of every other ``Contacts``.
@@ -117,6 +122,7 @@ class PenaltyResult(Brief):
     (True, array([3.33, 3.33, 3.33]))
     """
 
+    scene: Scene
     state: State
     contacts: Contacts
     force: np.ndarray
@@ -142,6 +148,28 @@ class PenaltyResult(Brief):
     def force_vectors(self) -> np.ndarray:
         """Whole contact forces (m, 3) [N] on contacts.body[:, 1], world frame."""
         return self.force[:, None] * self.contacts.normal + self.tangential
+
+    @property
+    def network(self) -> ForceNetwork:
+        """What plots, measures and export show of this run: where it ended."""
+        scene, along, sliding, mu = self.scene, {}, {}, None
+        if has_friction(scene.bodies, scene.pair_friction):
+            mu = contact_friction(scene.bodies, self.contacts, scene.pair_friction)
+            mobilised = mobilised_friction(self.force, self.tangential, mu)
+            along, sliding = {"dem": self.tangential}, {"dem": mobilised >= 1.0 - AT_BOUND}
+        return ForceNetwork(
+            bodies=scene.bodies,
+            position=self.state.position,
+            quaternion=self.state.quaternion,
+            contacts=self.contacts,
+            forces={"dem": self.force},
+            gravity=scene.gravity,
+            time=self.state.time,
+            name=scene.name,
+            tangential=along,
+            sliding=sliding,
+            friction=mu,
+        )
 
     @property
     def time(self) -> float:

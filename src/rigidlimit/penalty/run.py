@@ -142,6 +142,7 @@ class Run:
         contacts = framed(contacts, sim.bodies.dim)
         tangential = sim.engine.tangential_forces(contacts)
         return PenaltyResult(
+            scene=sim.scene,
             state=sim.state,
             contacts=contacts,
             force=force,

@@ -37,6 +37,7 @@ from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..status import Status
+from ..step.force_network import ForceNetwork
 from .as_pressed import PressedForces
 from .pose_contacts import PoseContacts
 from .springs import Springs, springs_from
@@ -137,6 +138,28 @@ class PoseForces(Brief):
         if self.friction is None:
             return normal
         return normal + in_world(self.contacts, self.tangential_force)
+
+    @property
+    def network(self) -> ForceNetwork:
+        """What plots, measures and export show of this pose."""
+        along, sliding = {}, {}
+        if self.friction is not None:
+            along = {"compatible": in_world(self.contacts, self.tangential_force)}
+            sliding = {"compatible": self.elastic.sliding}
+        return ForceNetwork(
+            bodies=self.bodies,
+            position=self.state.position,
+            quaternion=self.state.quaternion,
+            contacts=self.contacts,
+            forces={"compatible": self.force},
+            gravity=np.zeros(3),
+            time=self.state.time,
+            cell=self.state.cell,
+            velocity=self.state.velocity,
+            tangential=along,
+            sliding=sliding,
+            friction=self.friction,
+        )
 
     @property
     def status(self) -> Status:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .._support import arrays
 from .._support.display import Brief
 from .._support.words import counted
-from ..bodies import Bodies, State
+from ..bodies import Bodies, State, rotations
 from ..collision.contacts import Contacts
 from ..compatibility import RoughForces, compatible_forces
 from ..compatibility.joints import Joints, joints_of
@@ -38,6 +38,7 @@ from ..equilibrium.rows import checked_friction
 from ..errors import InputError, nearest
 from ..scenes.scene import Scene
 from ..scenes.springs import warn_of_unused_springs
+from ..step.force_network import ForceNetwork
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,6 +102,19 @@ class Statics(Brief):
         return (
             f"{self.name}: {counted(len(self.contacts), 'closed contact')} of "
             f"{counted(free, 'body')} that may move"
+        )
+
+    @property
+    def network(self) -> ForceNetwork:
+        """What plots show: the bodies, without forces."""
+        return ForceNetwork(
+            bodies=self.bodies,
+            position=self.state.position,
+            quaternion=rotations.normalized(self.state.quaternion),
+            contacts=self.contacts,
+            forces={"none": np.zeros(len(self.contacts))},
+            gravity=np.zeros(3),
+            name=self.name,
         )
 
     def with_friction(self, friction: ArrayLike) -> "Statics":

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 from .._support.arrays import is_positive, number
 from .._support.display import Displayed
 from .._support.words import counted
-from ..bodies import Bodies, Cell, State
+from ..bodies import Bodies, Cell, State, rotations
 from ..bodies.materials import MINDLIN, TANGENTIAL_LAWS
+from ..collision.contacts import empty
 from ..errors import SceneError
 from . import checks
 from .adding import Adding
@@ -18,6 +19,7 @@ from .pairs import Pairs
 from .periodic import cell_of, state_with_cell, with_cell
 
 if TYPE_CHECKING:
+    from ..step.force_network import ForceNetwork
     from ..step.friction import Memory
 
 
@@ -176,6 +178,23 @@ class Scene(Adding, Pairs, Displayed):
         if self.cell is None:
             return state
         return state_with_cell(state, self.cell, self.bodies.cell_length)
+
+    @property
+    def network(self) -> "ForceNetwork":
+        """What plots and export show: the bodies as they begin, without contacts."""
+        from ..step.force_network import ForceNetwork
+
+        return ForceNetwork(
+            bodies=self.bodies,
+            position=self.state.position,
+            quaternion=rotations.normalized(self.state.quaternion),
+            contacts=empty(len(self.bodies)),
+            forces={"none": np.zeros(0)},
+            gravity=self.gravity,
+            name=self.name,
+            velocity=self.state.velocity,
+            cell=self.state.cell,
+        )
 
     def external_force(self) -> np.ndarray:
         """Gravity and loads on every degree of freedom, (6 n,) [N, N m]."""

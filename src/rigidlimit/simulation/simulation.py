@@ -23,6 +23,7 @@ from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..status import Status
 from ..step import StepResult, StepSettings, WarmStart, step, with_compatible
+from ..step.force_network import ForceNetwork
 from ..step.friction import Memory, remembered
 from ..step.warnings import (
     driven_into_a_jam,
@@ -215,7 +216,14 @@ class Simulation(Changes):
         if not self._jammed and (text := driven_into_a_jam(self.bodies, result)):
             self._jammed = True
             warn(text, SceneWarning)
-        result = replace(result, begun=self.scene.state, overlapping=overlapping)
+        scene = self.scene
+        result = replace(
+            result,
+            begun=scene.state,
+            gravity=scene.gravity,
+            name=scene.name,
+            overlapping=overlapping,
+        )
         self.state = result.state
         self.steps += 1
         self.last = result
@@ -286,6 +294,13 @@ class Simulation(Changes):
             displacement = done.compatible.displacement
             self._warm = replace(self._warm, displacement=displacement, memory=remembered(done))
         return done
+
+    @property
+    def network(self) -> ForceNetwork:
+        """What plots, measures and export show: forces of the last step."""
+        if self.last is None:
+            raise InputError("this simulation has made no step yet; call step() or run() first")
+        return self.last.network
 
     @property
     def at_rest(self) -> bool:

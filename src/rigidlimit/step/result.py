@@ -23,6 +23,7 @@ from ..dynamics import ContactDynamicsResult
 from ..kinematics import in_world
 from ..status import Status
 from . import friction, messages
+from .force_network import ForceNetwork
 from .friction import Memory
 from .motion import motion
 
@@ -80,6 +81,10 @@ class StepResult(Displayed):
         (``conditioning/input_rounding.py``), None if they were not rounded.
     begun : State or None
         The pose that the simulation began with.
+    gravity : (3,) ndarray [m/s^2] or None
+        Of its scene.
+    name : str
+        Of its scene.
     reduced : (sparse, ndarray) or None
         ``balance`` as step 2 solved it, None before.
     overlapping : str
@@ -116,6 +121,8 @@ class StepResult(Displayed):
     tilt_dependent: np.ndarray | None = None
     input_rounding: InputRounding | None = None
     begun: State | None = None
+    gravity: np.ndarray | None = None
+    name: str = ""
     reduced: tuple[sp.csr_array, np.ndarray] | None = None
     overlapping: str = ""
     T: sp.csr_array | None = None
@@ -156,6 +163,34 @@ class StepResult(Displayed):
         if self.T is None:
             return normal
         return normal + in_world(self.contacts, self.tangential_force)
+
+    @property
+    def network(self) -> ForceNetwork:
+        """What plots, measures and export show of this step."""
+        contacts, rough = self.contacts, self.T is not None
+        forces, along = {"classic": self.classic.force}, {}
+        if rough:
+            along["classic"] = in_world(contacts, self.classic.tangential_force)
+        if self.compatible is not None:
+            forces["compatible"] = self.force
+            if rough:
+                along["compatible"] = in_world(contacts, self.tangential_force)
+        return ForceNetwork(
+            bodies=self.bodies,
+            position=self.state.position,
+            quaternion=self.state.quaternion,
+            contacts=contacts,
+            forces=forces,
+            gravity=np.zeros(3) if self.gravity is None else self.gravity,
+            time=self.time,
+            name=self.name,
+            dt=self.dt,
+            step=self,
+            tangential=along,
+            sliding={list(forces)[-1]: self.sliding} if rough else {},
+            friction=self.friction,
+            cell=self.state.cell,
+        )
 
     @property
     def pushed(self) -> np.ndarray:

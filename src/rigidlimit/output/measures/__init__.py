@@ -1,7 +1,7 @@
 """What is read off a force network, of one step or of many: tables, tensors, statistics.
 
 Each function takes a run or its file, a step of one, a ``StepResult``, a ``Simulation``, forces of
-a pose, or a ``Frame``; those of many samples take a list of these.
+a pose, or a ``ForceNetwork``; those of many samples take a list of these.
 """
 
 from ..._support.lazy import by_name

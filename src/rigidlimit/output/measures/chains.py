@@ -17,9 +17,9 @@ from ..._support.display import Brief
 from ..._support.words import counted
 from ...compatibility.bearing import bearing
 from ...errors import InputError, MissingExtra
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 from ..limits import LIMITS
-from ..sources import frame
+from ..sources import network_of
 from .contacts import neighbours
 from .selection import Chosen, centres, chosen, volumes
 from .tables import pair_forces
@@ -28,7 +28,6 @@ from .tensors import body_stress, principal
 if TYPE_CHECKING:
     import networkx
 
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 SHORTEST = 3
@@ -86,8 +85,6 @@ def force_chains(
     angle: float = 45.0,
     bodies: Chosen = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> ForceChains:
     """Force chains of a packing, as Peters et al. (2005) define them; those that touch are one.
 
@@ -120,7 +117,7 @@ def force_chains(
     """
     if not 0 < angle <= 90:
         raise InputError(f"angle is {angle!r}; expected degrees above 0, up to 90")
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     counts = chosen(shown, bodies) & np.isfinite(volumes(shown))
     bear = np.flatnonzero(bearing(shown.of(method)[1]))
     pairs, row = np.unique(shown.contacts.body[bear], axis=0, return_index=True)
@@ -156,8 +153,6 @@ def force_graph(
     *,
     angle: float = 45.0,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> "networkx.Graph":
     """The force network as a graph of networkx (extra ``packings``).
 
@@ -165,7 +160,7 @@ def force_graph(
     ----------
     angle : float [degrees]
         As of ``force_chains``.
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns
@@ -197,7 +192,7 @@ def force_graph(
             f"networkx cannot be loaded ({error}); install it with pip install "
             "'rigidlimit[packings]'"
         ) from error
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     found = force_chains(shown, angle=angle, method=method)
     joints = pair_forces(shown, method=method)
     links = {frozenset(pair) for pair in found.pairs.tolist()}
@@ -225,7 +220,7 @@ def force_graph(
     return graph
 
 
-def _node(shown: Frame, found: ForceChains, body: int, method) -> dict:
+def _node(shown: ForceNetwork, found: ForceChains, body: int, method) -> dict:
     radius = float(shown.bodies.bounding_radius[body])
     known = {axis: float(shown.position[body, k]) for k, axis in enumerate("xyz")}
     if np.isfinite(radius):

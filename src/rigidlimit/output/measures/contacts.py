@@ -10,18 +10,15 @@ from ..._support.words import counted
 from ...compatibility.bearing import bearing
 from ...compatibility.rough_result import AT_BOUND
 from ...errors import InputError
-from ..frames import Frame
-from ..sources import frame
+from ...step.force_network import ForceNetwork
+from ..sources import network_of
 from .selection import Chosen, chosen
 
 if TYPE_CHECKING:
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 
-def neighbours(
-    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
-) -> np.ndarray:
+def neighbours(source: "Source", *, method: str | None = None) -> np.ndarray:
     """How many bodies press on each body.
 
     The mean over those with any, ``z[z > 0].mean()``, is the coordination number without rattlers;
@@ -30,7 +27,7 @@ def neighbours(
 
     Parameters
     ----------
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns
@@ -49,7 +46,7 @@ def neighbours(
     >>> rl.neighbours(step)
     array([1, 1, 1, 3])
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     force = shown.of(method)[1]
     pairs = np.unique(shown.contacts.body[bearing(force)], axis=0)
     return np.bincount(pairs.ravel(), minlength=len(shown.bodies))
@@ -96,8 +93,6 @@ def coordination(
     bodies: Chosen = None,
     least: int | None = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> Coordination:
     """Coordination number of bodies, with rattlers and without.
 
@@ -131,7 +126,7 @@ def coordination(
     >>> round(rl.coordination(step).mean, 3)
     6.133
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     method, force = shown.of(method)
     if least is None:
         least = 2 if method in shown.tangential else shown.bodies.dim + 1
@@ -153,9 +148,7 @@ def _mean(count: np.ndarray, which: np.ndarray) -> float:
     return float(count[which].mean()) if which.any() else 0.0
 
 
-def mobilised(
-    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
-) -> np.ndarray:
+def mobilised(source: "Source", *, method: str | None = None) -> np.ndarray:
     """Mobilised friction |f_t|/(mu f_n) of each contact.
 
     Its mean over the active contacts, ``x[x > 0].mean()``, says how far a packing is from
@@ -163,7 +156,7 @@ def mobilised(
 
     Parameters
     ----------
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns
@@ -183,18 +176,16 @@ def mobilised(
     >>> bool((rl.mobilised(step) <= 1.0 + 1e-12).all())
     True
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     return shown.mobilised(_rough_method(shown, method))
 
 
-def sliding_fraction(
-    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
-) -> float:
+def sliding_fraction(source: "Source", *, method: str | None = None) -> float:
     """Share of the active contacts that slide, or are at their bound mu f_n.
 
     Parameters
     ----------
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns
@@ -213,7 +204,7 @@ def sliding_fraction(
     >>> 0.0 <= rl.sliding_fraction(step) <= 1.0
     True
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     method = _rough_method(shown, method)
     bears = bearing(shown.forces[method])
     slides = shown.sliding.get(method)
@@ -222,7 +213,7 @@ def sliding_fraction(
     return float((slides & bears).sum() / max(bears.sum(), 1))
 
 
-def _rough_method(shown: Frame, method: str | None) -> str:
+def _rough_method(shown: ForceNetwork, method: str | None) -> str:
     method, _ = shown.of(method)
     if method not in shown.tangential:
         raise InputError(

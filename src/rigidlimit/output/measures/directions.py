@@ -16,11 +16,10 @@ from ..._support.display import Brief
 from ...compatibility.bearing import bearing
 from ...errors import InputError
 from ..limits import LIMITS
-from ..sources import frame
+from ..sources import network_of
 from .selection import Chosen, chosen
 
 if TYPE_CHECKING:
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 KINDS = ("contacts", "normal", "tangential")
@@ -82,8 +81,6 @@ def rose(
     within: float = 45.0,
     bodies: Chosen = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> Rose:
     """Rose diagram of the active contacts, or of their forces, in a plane.
 
@@ -126,7 +123,7 @@ def rose(
     bins = int(arrays.positive("bins", bins))
     if bins % 2:
         raise InputError(f"bins is {bins}; expected an even number: normals have two directions")
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     method, force = shown.of(method)
     across, up = plane
     normal = shown.contacts.normal

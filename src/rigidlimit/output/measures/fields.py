@@ -20,14 +20,13 @@ from scipy.special import erf
 from ..._support import arrays
 from ...compatibility.bearing import bearing
 from ...errors import InputError
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 from ..limits import LIMITS
-from ..sources import frame
+from ..sources import network_of
 from .images import around, start_cell, wrapped
 from .selection import Chosen, centres, chosen, pushes, volumes
 
 if TYPE_CHECKING:
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 FAR = 7.0
@@ -41,8 +40,6 @@ def stress_field(
     width: float | None = None,
     bodies: Chosen = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> np.ndarray:
     """Coarse-grained stress tensor at points; pressure positive.
 
@@ -72,7 +69,7 @@ def stress_field(
     >>> rl.stress_field(step, [[0.0, 0.1], [0.0, 50.0]], width=0.2).shape
     (2, 2, 2)
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     points = _points(points, shown.bodies.dim)
     width = _width(shown, width, bodies)
     push, arm = pushes(shown, method)
@@ -101,8 +98,6 @@ def density_field(
     width: float | None = None,
     of: str = "volume",
     bodies: Chosen = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> np.ndarray:
     """Coarse-grained density of mass or of solid volume at points.
 
@@ -115,7 +110,7 @@ def density_field(
         The solid fraction [-], or mass [kg/m^3; kg/m^2 in 2D].
     bodies : names or numbers, optional
         Which count; by default all that are free to move.
-    source, scene, index
+    source
         As of ``body_forces``.
 
     Returns
@@ -134,7 +129,7 @@ def density_field(
     >>> rl.density_field(step, [[0.0, 50.0]], width=1.0)  # far above the beam
     array([0.])
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     dim = shown.bodies.dim
     points, width = _points(points, dim), _width(shown, width, bodies)
     which = chosen(shown, bodies)
@@ -178,7 +173,7 @@ def _spread(points, start, arm, width) -> np.ndarray:
     return flat * np.exp(-across / scale**2) * line
 
 
-def _back(shown: Frame, points: np.ndarray, vectors) -> np.ndarray:
+def _back(shown: ForceNetwork, points: np.ndarray, vectors) -> np.ndarray:
     """Points (k, dim) put back into a periodic cell."""
     whole = np.zeros((len(points), 3))
     whole[:, : points.shape[1]] = points

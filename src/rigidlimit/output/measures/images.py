@@ -5,15 +5,15 @@ from itertools import product
 
 import numpy as np
 
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 
 
-def start_cell(shown: Frame) -> np.ndarray | None:
+def start_cell(shown: ForceNetwork) -> np.ndarray | None:
     """Vectors (3, 3) [m] of the cell where the step began; None without one."""
     return None if shown.cell is None else np.linalg.solve(shown.strain, shown.cell.T).T
 
 
-def wrapped(shown: Frame, place: np.ndarray, vectors: np.ndarray | None) -> np.ndarray:
+def wrapped(shown: ForceNetwork, place: np.ndarray, vectors: np.ndarray | None) -> np.ndarray:
     """Points (k, 3) [m] put back into the cell with these vectors, as they are without one."""
     if vectors is None:
         return place
@@ -23,7 +23,7 @@ def wrapped(shown: Frame, place: np.ndarray, vectors: np.ndarray | None) -> np.n
 
 
 def around(
-    shown: Frame, place: np.ndarray, vectors: np.ndarray | None, reach: float
+    shown: ForceNetwork, place: np.ndarray, vectors: np.ndarray | None, reach: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """(points (K, 3) [m], of which each is an image (K,)): those put back into the cell come first,
     then their images up to ``reach`` [m] beyond it."""
@@ -47,7 +47,7 @@ def around(
     return np.concatenate(points), np.concatenate(origin)
 
 
-def in_cell(shown: Frame) -> Frame:
+def in_cell(shown: ForceNetwork) -> ForceNetwork:
     """The same moment with all bodies within the periodic cell, contacts beside the first ones."""
     if shown.cell is None:
         return shown

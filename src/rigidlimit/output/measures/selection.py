@@ -9,20 +9,20 @@ from ..._support import arrays
 from ...bodies import Disk, HalfSpace, Sphere
 from ...bodies.cell import CellFrame
 from ...errors import InputError, nearest
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 
 Chosen = str | int | Sequence[str | int] | np.ndarray | None
 """Names or numbers of bodies; None: all that are free to move in some way, or all."""
 
 
-def pushes(shown: Frame, method: str | None) -> tuple[np.ndarray, np.ndarray]:
+def pushes(shown: ForceNetwork, method: str | None) -> tuple[np.ndarray, np.ndarray]:
     """(push, arm), (m, 2, 3) each: the force on either body of each contact, and where it acts
     from the centre that the body had where the step began."""
     push = shown.vectors(method)[:, None, :] * np.array([[-1.0], [1.0]])
     return push, shown.contacts.point[:, None, :] - centres(shown)
 
 
-def centres(shown: Frame) -> np.ndarray:
+def centres(shown: ForceNetwork) -> np.ndarray:
     """Centres (m, 2, 3) [m] of both bodies of each contact where the step began; in a periodic cell
     the second is that of the image which is touched."""
     contacts = shown.contacts
@@ -32,14 +32,14 @@ def centres(shown: Frame) -> np.ndarray:
     return at
 
 
-def volumes(shown: Frame) -> np.ndarray:
+def volumes(shown: ForceNetwork) -> np.ndarray:
     """Volume of each body, (n,) [m^3; m^2 in 2D]; nan for half-spaces and a periodic cell."""
     endless = HalfSpace | CellFrame
     volume = [np.nan if isinstance(s, endless) else s.measure for s in shown.bodies.shapes]
     return np.array(volume, float)[shown.bodies.shape_of]
 
 
-def balls(shown: Frame) -> np.ndarray:
+def balls(shown: ForceNetwork) -> np.ndarray:
     """Indices of the balls, or disks, of which there is one at least."""
     found = np.flatnonzero(shown.bodies.are(Sphere, Disk))
     if not len(found):
@@ -47,7 +47,7 @@ def balls(shown: Frame) -> np.ndarray:
     return found
 
 
-def chosen(shown: Frame, bodies: Chosen) -> np.ndarray:
+def chosen(shown: ForceNetwork, bodies: Chosen) -> np.ndarray:
     """Which bodies are meant, (n,) bool."""
     if bodies is None:
         return shown.bodies.free.any(axis=1) & ~shown.bodies.are(CellFrame)

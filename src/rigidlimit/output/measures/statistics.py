@@ -17,13 +17,12 @@ from ..._support import arrays
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
-from ..frames import Frame
-from ..sources import frame
+from ...step.force_network import ForceNetwork
+from ..sources import network_of
 from .images import around, start_cell
 from .selection import Chosen, chosen, growing_edges
 
 if TYPE_CHECKING:
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 CARRYING = 1e-6
@@ -102,8 +101,6 @@ def force_distribution(
     part: str = "normal",
     bodies: Chosen = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> ForceDistribution:
     """Distribution P(f) of contact forces over their mean, over one sample or an ensemble.
 
@@ -120,7 +117,7 @@ def force_distribution(
     bodies : names or numbers, optional
         Contacts between two of these; by default between two that are free to move, which leaves
         out forces on walls.
-    method, scene, index
+    method
         As of ``body_forces``.
 
     Returns
@@ -146,7 +143,7 @@ def force_distribution(
     samples = sources if _is_many(sources) else [sources]
     forces = []
     for number, sample in enumerate(samples):
-        every = _forces(sample, part, bodies, method, scene, index)
+        every = _forces(sample, part, bodies, method)
         forces.append(_carrying(every, f"sample {number}: "))
     if not forces:
         raise InputError("no samples are given; expected one source at least")
@@ -212,8 +209,6 @@ def participation(
     *,
     bodies: Chosen = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> float:
     """Participation number 1/(M sum q_i^2), q_i = f_i/sum f, of the M contacts that carry.
 
@@ -225,7 +220,7 @@ def participation(
         Forces, or whose they are.
     bodies : names or numbers, optional
         Only contacts of these.
-    method, scene, index
+    method
         As of ``body_forces``.
 
     Returns
@@ -244,7 +239,7 @@ def participation(
     >>> rl.participation(np.array([1.0, 1.0, 2.0]))
     0.8888888888888888
     """
-    return _participation(_carrying(_forces(source, "normal", bodies, method, scene, index)))
+    return _participation(_carrying(_forces(source, "normal", bodies, method)))
 
 
 def force_correlation(
@@ -253,8 +248,6 @@ def force_correlation(
     *,
     bodies: Chosen = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Correlation <f_i f_j>/<f>^2 of normal forces by the distance of their contacts.
 
@@ -267,7 +260,7 @@ def force_correlation(
         Of the bins of distance.
     bodies : names or numbers, optional
         As of ``force_distribution``.
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns
@@ -290,7 +283,7 @@ def force_correlation(
     >>> pairs
     array([464., 992.])
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     edges = growing_edges("edges", edges)
     f = shown.of(method)[1]
     keep = _between(shown, bodies) & (f > CARRYING * f.max(initial=0.0))
@@ -313,17 +306,15 @@ def force_correlation(
 def _is_many(sources) -> bool:
     if isinstance(sources, np.ndarray):
         return sources.ndim > 1
-    single = isinstance(sources, str | Path) or any(
-        hasattr(sources, name) for name in ("contacts", "settings", "scene")
-    )
+    single = isinstance(sources, str | Path | ForceNetwork) or hasattr(type(sources), "network")
     return not single and isinstance(sources, Iterable)
 
 
-def _forces(sample, part, bodies, method, scene, index) -> np.ndarray:
+def _forces(sample, part, bodies, method) -> np.ndarray:
     """(m,) [N] of one sample."""
     if isinstance(sample, np.ndarray):
         return arrays.vector("forces", sample, len(sample), what="contact")
-    shown = frame(sample, scene=scene, index=index)
+    shown = network_of(sample)
     method, force = shown.of(method)
     if part != "normal":
         if method not in shown.tangential:
@@ -336,7 +327,7 @@ def _forces(sample, part, bodies, method, scene, index) -> np.ndarray:
     return force[_between(shown, bodies)]
 
 
-def _between(shown: Frame, bodies: Chosen) -> np.ndarray:
+def _between(shown: ForceNetwork, bodies: Chosen) -> np.ndarray:
     """Contacts between two of the bodies, (m,) bool."""
     return chosen(shown, bodies)[shown.contacts.body].all(axis=1)
 

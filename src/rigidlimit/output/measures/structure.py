@@ -9,13 +9,12 @@ from scipy.spatial import cKDTree
 from ..._support import arrays
 from ...bodies.cell import volume_of
 from ...errors import InputError, MissingExtra
-from ..frames import Frame
-from ..sources import frame
+from ...step.force_network import ForceNetwork
+from ..sources import network_of
 from .images import around, wrapped
 from .selection import Chosen, balls, chosen, growing_edges, volumes
 
 if TYPE_CHECKING:
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 
@@ -24,8 +23,6 @@ def pair_correlation(
     edges: np.ndarray,
     *,
     bounds: ArrayLike | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> np.ndarray:
     """Pair correlation g(r) of the centres of balls: 1 where they are placed at random.
 
@@ -60,7 +57,7 @@ def pair_correlation(
     >>> rl.pair_correlation(scene, np.array([0.0, 2e-3, 4e-3]))[0]  # balls that do not overlap
     np.float64(0.0)
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     edges, dim = growing_edges("edges", edges), shown.bodies.dim
     place = shown.position[balls(shown)]
     shell = np.pi * np.diff(edges**2) if dim == 2 else 4 / 3 * np.pi * np.diff(edges**3)
@@ -89,8 +86,6 @@ def packing_fraction(
     volume: float | None = None,
     *,
     bodies: Chosen = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> float:
     """Volume of bodies over that of the region that they fill.
 
@@ -100,7 +95,7 @@ def packing_fraction(
         By default that of the periodic cell.
     bodies : names or numbers, optional
         Which count; by default all that are free to move in some way.
-    source, scene, index
+    source
         As of ``body_forces``.
 
     Returns
@@ -120,7 +115,7 @@ def packing_fraction(
     >>> rl.packing_fraction(step, volume=2.0) > 0.0
     True
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     own = volumes(shown)[chosen(shown, bodies)]
     if not np.isfinite(own).all():
         raise InputError("bodies: half-spaces are among them; expected bodies with a volume")
@@ -133,8 +128,6 @@ def local_packing_fraction(
     source: "Source",
     *,
     bounds: ArrayLike | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> np.ndarray:
     """Packing fraction of each ball in its own cell of the radical Voronoi tessellation.
 
@@ -170,7 +163,7 @@ def local_packing_fraction(
     >>> bool((own > 0).all() and (own < 1).all())
     True
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     which, dim = balls(shown), shown.bodies.dim
     radius = shown.bodies.bounding_radius[which]
     size = float(radius.mean())  # voro++ takes points that are 1e-5 apart for one
@@ -191,7 +184,7 @@ def local_packing_fraction(
     return out
 
 
-def _whole(shown: Frame, bounds) -> None:
+def _whole(shown: ForceNetwork, bounds) -> None:
     """A cell that is periodic in all directions has no bounds."""
     dim = shown.bodies.dim
     if bounds is not None:

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...compatibility.bearing import bearing
-from ..sources import frame
+from ..sources import network_of
 from .contacts import neighbours
 from .selection import pushes
 from .tensors import body_stress
 
 if TYPE_CHECKING:
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 COMPONENTS = {
@@ -27,12 +26,12 @@ COMPONENTS = {
 """Entries of a symmetric tensor, by dimension."""
 
 
-def contact_table(source: "Source", *, scene: "Scene | None" = None, index: int = -1) -> np.ndarray:
+def contact_table(source: "Source") -> np.ndarray:
     """One row a contact, with named columns: ``pandas.DataFrame(contact_table(run))``.
 
     Parameters
     ----------
-    source, scene, index
+    source
         As of ``body_forces``.
 
     Returns
@@ -58,7 +57,7 @@ def contact_table(source: "Source", *, scene: "Scene | None" = None, index: int 
     >>> print(table["second"], table["x"], table["compatible"].round(4))
     ['beam' 'beam' 'beam'] [-1.  0.  1.] [3.3333 3.3333 3.3333]
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     contacts = shown.contacts
     names = np.array(shown.bodies.names)
     columns = {"first": names[contacts.body[:, 0]], "second": names[contacts.body[:, 1]]}
@@ -76,9 +75,7 @@ def contact_table(source: "Source", *, scene: "Scene | None" = None, index: int 
     return _table(columns)
 
 
-def pair_forces(
-    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
-) -> np.ndarray:
+def pair_forces(source: "Source", *, method: str | None = None) -> np.ndarray:
     """One row a pair of bodies that press on one another: the resultant of their contacts.
 
     The mean of the contact points, weighted by normal forces, is the centre of pressure of a plane
@@ -86,7 +83,7 @@ def pair_forces(
 
     Parameters
     ----------
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns
@@ -113,7 +110,7 @@ def pair_forces(
     >>> print(joint["second"], joint["contacts"], joint["fy"].round(6), joint["x"].round(6))
     block 2 20.0 0.25
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     method, force = shown.of(method)
     body = shown.contacts.body
     which = np.flatnonzero(bearing(force))
@@ -133,17 +130,15 @@ def pair_forces(
     return _table(columns)
 
 
-def body_table(
-    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
-) -> np.ndarray:
+def body_table(source: "Source", *, method: str | None = None) -> np.ndarray:
     """One row a body, with named columns: ``pandas.DataFrame(body_table(run))``.
 
     Parameters
     ----------
     source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too;
-        of a ``Scene`` the table has no forces.
-    method, scene, index
+        Whose contact forces these are; a ``Comparison`` or a ``PenaltyResult`` too; of a ``Scene``
+        the table has no forces.
+    method
         As of ``body_forces``.
 
     Returns
@@ -166,7 +161,7 @@ def body_table(
     >>> rl.body_table(step)["fy"].round(6)
     array([-3.333333, -3.333333, -3.333333, 10.      ])
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     dim, velocity = shown.bodies.dim, shown.speeds
     columns = {"name": np.array(shown.bodies.names)}
     columns |= {axis: shown.position[:, k] for k, axis in enumerate("xyz"[:dim])}
@@ -183,21 +178,16 @@ def body_table(
     return _table(columns)
 
 
-def body_forces(
-    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
-) -> np.ndarray:
+def body_forces(source: "Source", *, method: str | None = None) -> np.ndarray:
     """What the contacts do to each body.
 
     Parameters
     ----------
     source : Simulation, StepResult, Run, or the path of a run
-        Whose contact forces these are; with ``scene`` a ``Comparison`` or a ``PenaltyResult`` too.
+        Whose contact forces these are; also a ``Comparison``,
+        a ``PenaltyResult`` or a ``PoseForces``. A run shows its last step; ``run[k]`` is another.
     method : {"classic", "compatible", "dem"}, optional
         Whose forces; by default the compatible ones, where the step has them.
-    scene : Scene, optional
-        Of sources that do not know theirs.
-    index : int
-        Which stored step of a run.
 
     Returns
     -------
@@ -216,7 +206,7 @@ def body_forces(
     >>> rl.body_forces(step)[3, :2].round(6)  # on the beam
     array([ 0., 10.])
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     push, arm = pushes(shown, method)
     total = np.zeros((len(shown.bodies), 6))
     np.add.at(total[:, :3], shown.contacts.body, push)

@@ -20,11 +20,10 @@ from ...bodies import HalfSpace
 from ...bodies.cell import volume_of
 from ...compatibility.bearing import bearing
 from ...errors import InputError
-from ..sources import frame
+from ..sources import network_of
 from .selection import Chosen, chosen, pushes, volumes
 
 if TYPE_CHECKING:
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 
@@ -34,8 +33,6 @@ def stress(
     *,
     bodies: Chosen = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> np.ndarray:
     """Mean stress tensor of a packing in balance; pressure is positive.
 
@@ -47,7 +44,7 @@ def stress(
     bodies : names or numbers, optional
         Whose stress is summed; by default all that are free to move in some way. Leave out a lid
         that presses on the packing.
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns
@@ -66,7 +63,7 @@ def stress(
     >>> rl.stress(step, volume=2.0).shape
     (2, 2)
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     dim = shown.bodies.dim
     if shown.contacts.branch is not None:
         if volume is not None or bodies is not None:
@@ -91,8 +88,6 @@ def fabric(
     bodies: Chosen = None,
     weighted: bool = False,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
 ) -> np.ndarray:
     """Fabric tensor: the mean of n n^T over the active contacts.
 
@@ -104,7 +99,7 @@ def fabric(
         Only contacts of these; by default all.
     weighted : bool
         Whether each contact counts by its force.
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns
@@ -125,7 +120,7 @@ def fabric(
     array([[0., 0.],
            [0., 1.]])
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     force = shown.of(method)[1]
     counts = bearing(force)
     if bodies is not None:
@@ -138,16 +133,14 @@ def fabric(
     return np.einsum("m,mi,mj->ij", share, n, n)[:dim, :dim] / total
 
 
-def body_stress(
-    source: "Source", *, method: str | None = None, scene: "Scene | None" = None, index: int = -1
-) -> np.ndarray:
+def body_stress(source: "Source", *, method: str | None = None) -> np.ndarray:
     """Stress tensor of each body over its own volume; pressure is positive.
 
     Their sum weighted by volumes is V times the mean stress of the packing.
 
     Parameters
     ----------
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns
@@ -167,7 +160,7 @@ def body_stress(
     >>> rl.body_stress(step).shape
     (4, 2, 2)
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     push, arm = pushes(shown, method)
     dim = shown.bodies.dim
     total = np.zeros((len(shown.bodies), dim, dim))

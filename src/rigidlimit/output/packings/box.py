@@ -6,7 +6,7 @@ import numpy as np
 
 from ...bodies import rotations
 from ...errors import InputError
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 from ..measures.images import in_cell
 
 ALONG = 1e-12
@@ -55,7 +55,7 @@ class LammpsBox:
         return "".join(lines)
 
 
-def within_one_cell(shown: Frame) -> Frame:
+def within_one_cell(shown: ForceNetwork) -> ForceNetwork:
     """The same moment with all bodies within one cell: as they stand where there is one around
     them, from whatever corner, else put back into that from the origin."""
     if shown.cell is None:
@@ -63,7 +63,7 @@ def within_one_cell(shown: Frame) -> Frame:
     return in_cell(shown) if _corner(shown) is None else shown
 
 
-def _corner(shown: Frame) -> np.ndarray | None:
+def _corner(shown: ForceNetwork) -> np.ndarray | None:
     """Lower corner (3,) [m] of a cell that holds all centres as they stand; None if none does.
 
     The origin if that does. Else few digits of each side from there, so that centres are not moved
@@ -87,7 +87,7 @@ def _corner(shown: Frame) -> np.ndarray | None:
     return (first @ cell + sides) - sides if first.any() else first
 
 
-def box_of(shown: Frame, which: np.ndarray) -> LammpsBox:
+def box_of(shown: ForceNetwork, which: np.ndarray) -> LammpsBox:
     """The box of the balls ``which`` (k,), within one cell: this in periodic directions, elsewhere
     from half-space to half-space along the axes, or to the ends of the balls."""
     low, high = _walls(shown, which)
@@ -105,7 +105,7 @@ def box_of(shown: Frame, which: np.ndarray) -> LammpsBox:
     return LammpsBox(low, high, tilts, periodic)
 
 
-def _walls(shown: Frame, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _walls(shown: ForceNetwork, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(lower, upper) corner (3,) [m]: half-spaces along the axes, where they hold all centres, else
     the smallest box of the balls."""
     radius = shown.bodies.bounding_radius[which][:, None]

@@ -6,13 +6,13 @@ https://docs.lammps.org/dump.html, https://docs.lammps.org/read_data.html
 import numpy as np
 
 from ... import __version__
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 from .box import box_of
 
 OTHER_NAMES = {"wx": "omegax", "wy": "omegay", "wz": "omegaz"}
 
 
-def snapshot(shown: Frame, which: np.ndarray, table: np.ndarray, number: int) -> str:
+def snapshot(shown: ForceNetwork, which: np.ndarray, table: np.ndarray, number: int) -> str:
     """One snapshot of a dump, rows in the order of bodies. number: of the step."""
     columns = _in_space({name: table[name] for name in table.dtype.names if name != "name"})
     columns = {OTHER_NAMES.get(name, name): values for name, values in columns.items()}
@@ -26,7 +26,7 @@ def snapshot(shown: Frame, which: np.ndarray, table: np.ndarray, number: int) ->
     return head + _rows(columns.values())
 
 
-def data_text(shown: Frame, which: np.ndarray, table: np.ndarray) -> str:
+def data_text(shown: ForceNetwork, which: np.ndarray, table: np.ndarray) -> str:
     """A data file of atom_style sphere; density is that of a ball, in the plane too."""
     columns = _in_space({name: table[name] for name in table.dtype.names})
     ids, kinds = _ids(table["name"]), shown.bodies.material_of[which] + 1

@@ -7,16 +7,15 @@ import numpy as np
 
 from ..._support.atomic import whole_file, write_text
 from ..._support.words import counted
+from ...step.force_network import ForceNetwork
 from ..endings import check_ending
-from ..frames import Frame
 from ..hdf5 import Run, read_run
 from ..measures.selection import balls
 from ..measures.tables import body_table
-from ..sources import frame
+from ..sources import network_of
 from .box import within_one_cell
 
 if TYPE_CHECKING:
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 ENDINGS = (".dump", ".lammpstrj", ".data", ".csv", ".graphml")
@@ -27,8 +26,6 @@ def write_packing(
     source: "Source",
     *,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int | None = None,
 ) -> str:
     """Write the balls of a scene, step or run for another program, or its force network.
 
@@ -40,13 +37,10 @@ def write_packing(
         each ball, its coordination and its stress. ``.data``: a LAMMPS data file (atom_style
         sphere). ``.csv``: a table with units. ``.graphml``: the force network (``force_graph``).
     source
-        As of ``body_forces``, or a ``Scene``; of a scene without forces.
+        As of ``body_forces``, or a ``Scene``; of a scene without forces. Of a run dumps have all
+        stored steps, others the last.
     method : {"classic", "compatible", "dem"}, optional
         Whose forces; by default the compatible ones.
-    scene : Scene, optional
-        Of a source that does not know its bodies.
-    index : int, optional
-        Which stored step of a run; by default the last, of dumps all.
 
     Returns
     -------
@@ -72,11 +66,11 @@ def write_packing(
     if kind in (".dump", ".lammpstrj"):
         from .lammps import snapshot
 
-        shown = list(_steps(source, scene, index))
+        shown = list(_steps(source))
         texts = [snapshot(each, *_table(each, method), number) for number, each in shown]
         write_text(path, "".join(texts))
         return f"{path}: {counted(len(texts), 'snapshot')}{_left_out(shown[-1][1])}"
-    shown = within_one_cell(frame(source, scene=scene, index=-1 if index is None else index))
+    shown = within_one_cell(network_of(source))
     if kind == ".graphml":
         from ..measures.chains import force_graph
 
@@ -101,19 +95,14 @@ def write_packing(
     return f"{path}: {counted(len(which), 'ball')}{_left_out(shown)}"
 
 
-def _steps(source, scene, index):
-    """(number, frame) of each snapshot."""
-    run = read_run(source) if isinstance(source, str | Path) else source
-    if isinstance(run, Run):
-        chosen = range(len(run)) if index is None else [index]
-        for k in chosen:
-            step = run[k]
-            yield step.number, within_one_cell(frame(step, scene=run.scene))
-        return
-    yield 0, within_one_cell(frame(source, scene=scene))
+def _steps(source):
+    """(number, network) of each snapshot."""
+    source = read_run(source) if isinstance(source, str | Path) else source
+    for step in source if isinstance(source, Run) else [source]:
+        yield getattr(step, "number", 0), within_one_cell(network_of(step))
 
 
-def _table(shown: Frame, method) -> tuple[np.ndarray, np.ndarray]:
+def _table(shown: ForceNetwork, method) -> tuple[np.ndarray, np.ndarray]:
     """(which bodies are balls (k,), their rows of ``body_table``); velocities with the motion of a
     periodic cell."""
     which = balls(shown)
@@ -125,6 +114,6 @@ def _table(shown: Frame, method) -> tuple[np.ndarray, np.ndarray]:
     return which, table
 
 
-def _left_out(shown: Frame) -> str:
+def _left_out(shown: ForceNetwork) -> str:
     others = len(shown.bodies) - len(balls(shown)) - (shown.bodies.cell is not None)
     return f" ({counted(others, 'body')} that are no balls left out)" if others else ""

@@ -1,14 +1,13 @@
 """Figures of contact forces. Each function returns a matplotlib Figure; ``save_figure`` writes it.
 
-They take a run or its file (``index``: which stored step), a ``StepResult``, a ``Simulation``, a
-comparison with the DEM, or a ``Frame`` made by ``frame``. ``dark=True`` is for dark pages.
+They take a run or its file, one of its steps (``run[k]``), a ``StepResult``, a ``Simulation``, a
+comparison with the DEM, or a ``ForceNetwork``. ``dark=True`` is for dark pages.
 """
 
 from ..._support.lazy import by_name
 
 _HOME = {
     "Fallback": "spatial",
-    "Frame": ".frames",
     "collapse_mechanism": "masonry",
     "comparison": "network",
     "determinacy_map": "determinacy",
@@ -18,7 +17,6 @@ _HOME = {
     "force_distribution": "packings",
     "force_histogram": "charts",
     "force_network": "network",
-    "frame": ".sources",
     "rose": "packings",
     "save_figure": "style",
     "scene_figure": "network",

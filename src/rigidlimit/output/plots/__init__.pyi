@@ -1,7 +1,5 @@
 """Names of ``rigidlimit.output.plots``, which are imported when first used, for type checkers."""
 
-from ..frames import Frame as Frame
-from ..sources import frame as frame
 from .charts import force_density as force_density
 from .charts import force_histogram as force_histogram
 from .determinacy import determinacy_map as determinacy_map

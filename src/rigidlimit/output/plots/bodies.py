@@ -7,7 +7,7 @@ import numpy as np
 from ...bodies import Compound, Disk, Sphere
 from ...bodies.rotations import matrix, multiply
 from ...errors import InputError
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 from ..surfaces import outline_2d, surface
 from .canvas import Extent
 from .style import Palette, pressure_colours
@@ -23,7 +23,7 @@ Shown = tuple[int, int]
 """Axes to the right and up."""
 
 
-def plane_of(frame: Frame, view: str) -> tuple[tuple[int, int], np.ndarray]:
+def plane_of(frame: ForceNetwork, view: str) -> tuple[tuple[int, int], np.ndarray]:
     """Axes shown, and the depth (n,) of each body: the greater, the nearer to the viewer."""
     if frame.bodies.dim == 2:
         return (0, 1), frame.position[:, 2]
@@ -34,7 +34,7 @@ def plane_of(frame: Frame, view: str) -> tuple[tuple[int, int], np.ndarray]:
     return (right, up), (-1 if view == "front" else 1) * frame.position[:, along]
 
 
-def extent_of(frame: Frame, shown: Shown) -> Extent:
+def extent_of(frame: ForceNetwork, shown: Shown) -> Extent:
     """Around the finite bodies, or the contacts if there are none; a half-space has no end."""
     radius = frame.bodies.bounding_radius
     finite = np.flatnonzero(np.isfinite(radius))
@@ -54,7 +54,7 @@ def extent_of(frame: Frame, shown: Shown) -> Extent:
     return Extent(low - margin, high + margin)
 
 
-def _parts(frame: Frame, body: int) -> list:
+def _parts(frame: ForceNetwork, body: int) -> list:
     """(shape, centre (3,), rotation matrix) of each part of a finite body."""
     shape, at, turn = frame.bodies.shape(body), frame.position[body], frame.quaternion[body]
     if not isinstance(shape, Compound):
@@ -63,7 +63,7 @@ def _parts(frame: Frame, body: int) -> list:
     return list(zip(shape.shapes, places, matrix(multiply(turn, shape.quaternions)), strict=True))
 
 
-def outline(frame: Frame, body: int, shown: Shown) -> np.ndarray:
+def outline(frame: ForceNetwork, body: int, shown: Shown) -> np.ndarray:
     """Corners (k, 2) around a finite body; for round parts those of the square around them."""
     corners = []
     for shape, at, turn in _parts(frame, body):
@@ -86,7 +86,7 @@ def _corners(shape, at, turn, shown) -> np.ndarray:
     return flat[ConvexHull(flat).vertices]
 
 
-def patch(frame: Frame, body: int, shown: Shown):
+def patch(frame: ForceNetwork, body: int, shown: Shown):
     """The outline of a finite body for matplotlib; of a compound, those of its parts in one."""
     from matplotlib.patches import Circle, PathPatch, Polygon
     from matplotlib.path import Path
@@ -105,7 +105,7 @@ def patch(frame: Frame, body: int, shown: Shown):
 
 def draw_bodies(
     panel: "Axes",
-    frame: Frame,
+    frame: ForceNetwork,
     view: str,
     p: Palette,
     pressure: np.ndarray | None = None,
@@ -130,7 +130,7 @@ def draw_bodies(
     panel.add_collection(drawn)
 
 
-def _draw_cell(panel, frame: Frame, shown: Shown, p: Palette) -> None:
+def _draw_cell(panel, frame: ForceNetwork, shown: Shown, p: Palette) -> None:
     """Outline of the periodic cell, above the bodies."""
     from matplotlib.patches import Polygon
     from scipy.spatial import ConvexHull
@@ -148,14 +148,14 @@ def _draw_cell(panel, frame: Frame, shown: Shown, p: Palette) -> None:
     panel.add_patch(edge)
 
 
-def cell_corners(frame: Frame) -> np.ndarray:
+def cell_corners(frame: ForceNetwork) -> np.ndarray:
     """Corners of the periodic cell (8, 3) [m], from the origin on."""
     d = frame.bodies.dim
     sides = np.stack(np.meshgrid(*[[0.0, 1.0]] * d, indexing="ij"), axis=-1).reshape(-1, d)
     return sides @ frame.cell[:d]
 
 
-def _draw_ground(panel, frame: Frame, body: int, shown, p: Palette) -> None:
+def _draw_ground(panel, frame: ForceNetwork, body: int, shown, p: Palette) -> None:
     """The inner side of a half-space seen edge on; one that faces the viewer is left out."""
     from matplotlib.patches import Polygon
 

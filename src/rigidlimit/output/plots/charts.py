@@ -11,13 +11,12 @@ import numpy as np
 from ..._support.words import counted
 from ...errors import InputError
 from ..measures.statistics import CARRYING
-from ..sources import frame
+from ..sources import network_of
 from .style import LAYOUT, force_unit, label, look, tidy, unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
@@ -27,8 +26,6 @@ MARKS = ("o", "s", "^", "D", "v", "x")
 def force_histogram(
     source: "Source",
     *,
-    scene: "Scene | None" = None,
-    index: int = -1,
     methods: list[str] | None = None,
     bins: int = 30,
     log: bool = False,
@@ -39,7 +36,7 @@ def force_histogram(
 
     Parameters
     ----------
-    source, scene, index
+    source
         As of ``measures.body_forces``.
     methods : list of str, optional
         All that the source has by default.
@@ -70,7 +67,7 @@ def force_histogram(
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator, NullFormatter
 
-    carrying, means, name = _carrying(source, scene, index, methods, units)
+    carrying, means, name = _carrying(source, methods, units)
     edges = np.linspace(0, max(f.max() for f in carrying.values()) * (1 + 1e-12), bins + 1)
     tallest = max(np.histogram(f, edges)[0].max() for f in carrying.values())
     columns = len(carrying) if len(carrying) <= 3 else -(-len(carrying) // 2)
@@ -122,8 +119,6 @@ def histogram_of(force: np.ndarray, *, bins: int = 20) -> "Figure":
 def force_density(
     source: "Source",
     *,
-    scene: "Scene | None" = None,
-    index: int = -1,
     methods: list[str] | None = None,
     bins: int = 24,
     log: bool = True,
@@ -137,7 +132,7 @@ def force_density(
 
     Parameters
     ----------
-    source, scene, index
+    source
         As of ``measures.body_forces``.
     methods : list of str, optional
         All that the source has by default.
@@ -168,7 +163,7 @@ def force_density(
     from matplotlib.figure import Figure
     from matplotlib.ticker import NullFormatter
 
-    carrying, means, name = _carrying(source, scene, index, methods, units)
+    carrying, means, name = _carrying(source, methods, units)
     edges = np.linspace(0, max(f.max() for f in carrying.values()) * (1 + 1e-12), bins + 1)
     middle, wide = 0.5 * (edges[1:] + edges[:-1]), edges[1] - edges[0]
     with look(dark) as p:
@@ -213,9 +208,9 @@ def force_density(
         return figure
 
 
-def _carrying(source: "Source", scene, index, methods, units):
+def _carrying(source: "Source", methods, units):
     """{method: f/<f> of the contacts that carry}, {method: <f> in units}, name of the unit."""
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     methods = shown.chosen(methods)
     largest = max((float(shown.forces[m].max(initial=0.0)) for m in methods), default=0.0)
     if not largest > 0:

@@ -10,11 +10,11 @@ from ...bodies import State
 from ...diagnostics import determinacy
 from ...errors import InputError
 from ...kinematics import in_frame, tangential_gradient
+from ...step.force_network import ForceNetwork
 from ...step.friction import sliding_direction
-from ..frames import Frame
 from ..limits import LIMITS
 from ..measures.images import in_cell
-from ..sources import frame
+from ..sources import network_of
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
@@ -27,11 +27,10 @@ from .style import force_colours, force_unit, look
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 
-def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
+def frame_determinacy(shown: ForceNetwork, *, intervals: str = "auto"):
     """(Determinacy, indices of the closed contacts it speaks of) of one frame."""
     closed = np.flatnonzero(shown.closed)
     if not len(closed):
@@ -56,7 +55,7 @@ def frame_determinacy(shown: Frame, *, intervals: str = "auto"):
     return found, closed
 
 
-def rough_rows(shown: Frame, closed: np.ndarray) -> tuple[dict, np.ndarray]:
+def rough_rows(shown: ForceNetwork, closed: np.ndarray) -> tuple[dict, np.ndarray]:
     """(what ``determinacy`` takes of rough contacts, their best forces (m, d) [N]) of the contacts
     ``closed`` (m,). Those that slide in step 1 are known to slide."""
     contacts = shown.contacts.select(closed)
@@ -78,8 +77,6 @@ def rough_rows(shown: Frame, closed: np.ndarray) -> tuple[dict, np.ndarray]:
 def determinacy_map(
     source: "Source",
     *,
-    scene: "Scene | None" = None,
-    index: int = -1,
     view: str | None = None,
     intervals: str = "auto",
     units: tuple[str, float] | None = None,
@@ -93,7 +90,7 @@ def determinacy_map(
 
     Parameters
     ----------
-    source, scene, index
+    source
         As of ``measures.body_forces``.
     view, units, dark
         As of ``force_network``.
@@ -115,7 +112,7 @@ def determinacy_map(
     >>> figure = rl.plots.determinacy_map(rl.Simulation("beam").step())
     >>> rl.plots.save_figure(figure, "beam.pdf")
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     view = choose_view(shown, view)
     found, closed = frame_determinacy(shown, intervals=intervals)
     with look(dark) as p:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import InputError
-from ..frames import Frame
-from ..sources import frame
+from ...step.force_network import ForceNetwork
+from ..sources import network_of
 from .bodies import extent_of, outline, patch
 from .canvas import Extent, canvas, colour_bar
 from .lines import label_axes
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 
-def floor_points(shown: Frame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def floor_points(shown: ForceNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(place (k, 3) [m], body (k,), row (m,)): where the floor is pressed.
 
     row: which place each contact presses on, -1 for contacts that do not touch the floor. A held
@@ -50,7 +49,7 @@ def floor_points(shown: Frame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return at, own, row
 
 
-def floor_load(shown: Frame, force: np.ndarray, row: np.ndarray, places: int) -> np.ndarray:
+def floor_load(shown: ForceNetwork, force: np.ndarray, row: np.ndarray, places: int) -> np.ndarray:
     """Force along -up on each place, (places,) [N]."""
     use = row >= 0
     down = np.abs(shown.contacts.normal[use] @ shown.up) * force[use]
@@ -60,8 +59,6 @@ def floor_load(shown: Frame, force: np.ndarray, row: np.ndarray, places: int) ->
 def floor_forces(
     source: "Source",
     *,
-    scene: "Scene | None" = None,
-    index: int = -1,
     methods: list[str] | None = None,
     units: tuple[str, float] | None = None,
     dark: bool = False,
@@ -70,7 +67,7 @@ def floor_forces(
 
     Parameters
     ----------
-    source, scene, index
+    source
         As of ``measures.body_forces``.
     methods : list of str, optional
         All that the source has by default.
@@ -93,7 +90,7 @@ def floor_forces(
     >>> figure = rl.plots.floor_forces(step, methods=["compatible"])
     >>> rl.plots.save_figure(figure, "floor.pdf")
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     methods = shown.chosen(methods)
     at, body, row = floor_points(shown)
     if not len(at):
@@ -160,7 +157,9 @@ def _map(shown, at, body, loads, top, factor, name, p):
     return made.figure
 
 
-def draw_floor(panel: "Axes", shown: Frame, places: tuple, share: np.ndarray, p: Palette) -> None:
+def draw_floor(
+    panel: "Axes", shown: ForceNetwork, places: tuple, share: np.ndarray, p: Palette
+) -> None:
     """What holds the packing, filled by the ``share`` (k,) of the scale that presses on it.
 
     places: (at (k, 3), body (k,)) of ``floor_points``.
@@ -187,7 +186,7 @@ def _dot(shown, body) -> float:
     return min(0.16 * shown.bodies.length, 0.02 * float(floor_extent(shown, body).size.max()))
 
 
-def floor_extent(shown: Frame, body: np.ndarray, dot: float = 0.0) -> Extent:
+def floor_extent(shown: ForceNetwork, body: np.ndarray, dot: float = 0.0) -> Extent:
     """Around what holds the packing, bodies (k,), and around dots of radius ``dot`` [m]."""
     if shown.half_space[body].any():
         around = extent_of(shown, (0, 1))

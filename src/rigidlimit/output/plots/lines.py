@@ -6,7 +6,7 @@ import numpy as np
 
 from ...compatibility.bearing import bearing
 from ...errors import InputError
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 from ..vtk import contact_lines
 from .bodies import plane_of
 from .canvas import Canvas
@@ -22,7 +22,7 @@ def carrying(force: np.ndarray, largest: float) -> np.ndarray:
     return order[bearing(force[order], largest)]
 
 
-def within(shown: Frame, view: str, slab: tuple[float, float] | None) -> np.ndarray:
+def within(shown: ForceNetwork, view: str, slab: tuple[float, float] | None) -> np.ndarray:
     """Contacts in a slab across the line of sight, (m,) bool; all without a slab."""
     if slab is None:
         return np.ones(len(shown.contacts), bool)
@@ -36,7 +36,7 @@ def within(shown: Frame, view: str, slab: tuple[float, float] | None) -> np.ndar
     return (at >= slab[0]) & (at <= slab[1])
 
 
-def line_widths(shown: Frame, share: np.ndarray, points: float) -> np.ndarray:
+def line_widths(shown: ForceNetwork, share: np.ndarray, points: float) -> np.ndarray:
     """Widths [pt] of lines for forces as parts of the largest; points: per metre."""
     widest = float(np.clip(0.8 * shown.bodies.length * points, 1.2, LAYOUT.force_line))
     return 0.3 + (widest - 0.3) * share
@@ -44,7 +44,7 @@ def line_widths(shown: Frame, share: np.ndarray, points: float) -> np.ndarray:
 
 def draw_lines(
     panel: "Axes",
-    shown: Frame,
+    shown: ForceNetwork,
     force: np.ndarray,
     largest: float,
     view: str,
@@ -75,7 +75,7 @@ def draw_lines(
 
 def draw_friction(
     panel: "Axes",
-    shown: Frame,
+    shown: ForceNetwork,
     method: str,
     force: np.ndarray,
     largest: float,

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ...bodies import rotations
 from ...errors import InputError
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 from .bodies import draw_bodies, extent_of, patch, plane_of
 from .canvas import Extent, canvas, colour_bar
 from .lines import label_axes
@@ -70,7 +70,7 @@ def thrust_line(
         force = np.column_stack([found.force, found.tangential_force])
         title = title or f"forces of elastic bodies: {found.state}"
     joints = statics.joints(force)
-    shown = pose(statics)
+    shown = statics.network
     axes, _ = plane_of(shown, view)
     with look(dark) as p:
         made = canvas(p, extent_of(shown, axes).widened(), panels=1, bars=1, titled=False,
@@ -132,7 +132,7 @@ def collapse_mechanism(
     """
     if not collapse.mechanism.any():
         raise InputError("there is no mechanism to draw: the load can grow without end")
-    shown = pose(statics)
+    shown = statics.network
     axes, _ = plane_of(shown, view)
     extent = extent_of(shown, axes)
     moved = displaced(shown, collapse.mechanism, size * float(extent.size.max()))
@@ -160,20 +160,7 @@ def collapse_mechanism(
         return made.figure
 
 
-def pose(statics: "Statics") -> Frame:
-    """What is drawn of a ``Statics``: its bodies, without forces."""
-    return Frame(
-        bodies=statics.bodies,
-        position=statics.state.position,
-        quaternion=rotations.normalized(statics.state.quaternion),
-        contacts=statics.contacts,
-        forces={"none": np.zeros(len(statics.contacts))},
-        gravity=np.zeros(3),
-        name=statics.name,
-    )
-
-
-def displaced(shown: Frame, motion: np.ndarray, largest: float) -> Frame:
+def displaced(shown: ForceNetwork, motion: np.ndarray, largest: float) -> ForceNetwork:
     """The bodies moved along a motion (6 n,), the farthest point by about ``largest`` [m].
 
     Each turns about its own instantaneous axis, so that bodies that move as one stay together."""
@@ -240,7 +227,7 @@ def _draw_joints(panel, statics: "Statics", joints: "Joints", axes, colours) -> 
     panel.add_collection(lines)
 
 
-def _draw_outlines(panel, shown: Frame, axes, p: Palette) -> None:
+def _draw_outlines(panel, shown: ForceNetwork, axes, p: Palette) -> None:
     from matplotlib.collections import PatchCollection
 
     patches = [patch(shown, b, axes) for b in np.flatnonzero(~shown.half_space)]

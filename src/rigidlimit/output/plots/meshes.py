@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...bodies.rotations import matrix
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 from ..surfaces import surface
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def facets(points: np.ndarray, faces: np.ndarray) -> "PolyData":
     return pyvista.PolyData.from_regular_faces(points, faces)
 
 
-def bodies(shown: Frame, pressure: np.ndarray | None) -> "PolyData | None":
+def bodies(shown: ForceNetwork, pressure: np.ndarray | None) -> "PolyData | None":
     """All finite bodies as one surface, with the pressure of each on its triangles."""
     turn = matrix(shown.quaternion)
     points, faces, owner, start = [], [], [], 0
@@ -125,7 +125,7 @@ def _ring():
     return ring.rotate_y(90.0)
 
 
-def corners(shown: Frame, finite: np.ndarray) -> np.ndarray:
+def corners(shown: ForceNetwork, finite: np.ndarray) -> np.ndarray:
     """Points whose projection bounds the finite bodies, (k, 3) [m]."""
     out = [np.zeros((0, 3))]
     turn = matrix(shown.quaternion)
@@ -138,7 +138,7 @@ def corners(shown: Frame, finite: np.ndarray) -> np.ndarray:
     return np.concatenate(out)
 
 
-def grounds(shown: Frame) -> list[np.ndarray]:
+def grounds(shown: ForceNetwork) -> list[np.ndarray]:
     """Corners (4, 3) of a piece of each half-space that holds the bodies from below [m]."""
     finite = np.isfinite(shown.bodies.bounding_radius)
     points = corners(shown, finite)

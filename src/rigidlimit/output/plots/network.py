@@ -9,10 +9,10 @@ import numpy as np
 from ..._support.warned import warn
 from ...collision.contacts import empty
 from ...errors import InputError
-from ...scenes.scene import Scene
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 from ..measures.images import in_cell
-from ..sources import frame, scene_frame
+from ..sources import network_of
+from ..surfaces import surface_pressure
 from ..vtk import contact_lines
 from . import spatial
 from .bodies import draw_bodies, extent_of, plane_of
@@ -35,8 +35,6 @@ FORCE, MOBILISED = "force", "mobilised"
 def force_network(
     source: "Source",
     *,
-    scene: "Scene | None" = None,
-    index: int = -1,
     method: str | None = None,
     view: str | None = None,
     pressure: bool = True,
@@ -53,7 +51,7 @@ def force_network(
 
     Parameters
     ----------
-    source, scene, index
+    source
         As of ``measures.body_forces``.
     method : {"classic", "compatible", "dem"}, optional
         Whose forces; compatible ones by default.
@@ -95,7 +93,7 @@ def force_network(
     >>> figure = rl.plots.force_network(step, units=("weights", 10.0), title="beam")
     >>> rl.plots.save_figure(figure, "beam.png")
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     wanted = _Wanted(view, pressure, slab, units, title, dark, colour)
     return _figure(shown, [shown.of(method)[0]], wanted)
 
@@ -103,8 +101,6 @@ def force_network(
 def comparison(
     source: "Source",
     *,
-    scene: "Scene | None" = None,
-    index: int = -1,
     methods: list[str] | None = None,
     view: str | None = None,
     pressure: bool = True,
@@ -120,7 +116,7 @@ def comparison(
     ----------
     methods : list of str, optional
         All that the source has by default.
-    source, scene, index, view, pressure, slab, units, title, dark, colour
+    source, view, pressure, slab, units, title, dark, colour
         As of ``force_network``.
 
     Returns
@@ -136,23 +132,21 @@ def comparison(
     --------
     >>> import rigidlimit as rl
     >>> scene = rl.scenes.beam()
-    >>> figure = rl.plots.comparison(rl.penalty.compare(scene), scene=scene, methods=["pgs", "dem"])
+    >>> figure = rl.plots.comparison(rl.penalty.compare(scene), methods=["pgs", "dem"])
     >>> [panel.get_title() for panel in figure.axes[:2]]
     ['classic, PGS', 'DEM']
     """
-    shown = frame(source, scene=scene, index=index)
+    shown = network_of(source)
     wanted = _Wanted(view, pressure, slab, units, title, dark, colour)
     return _figure(shown, shown.chosen(methods), wanted)
 
 
-def scene_figure(
-    source: "Source", *, index: int = -1, view: str | None = None, dark: bool = False
-) -> "Figure":
+def scene_figure(source: "Source", *, view: str | None = None, dark: bool = False) -> "Figure":
     """Bodies alone: a ``Scene`` as it begins, or any other source in its pose.
 
     Parameters
     ----------
-    source, index
+    source
         As of ``measures.body_forces``, or a ``Scene``.
     view, dark
         As of ``force_network``.
@@ -172,7 +166,7 @@ def scene_figure(
     >>> figure = rl.plots.scene_figure(rl.scenes.arch())
     >>> rl.plots.save_figure(figure, "arch.svg")
     """
-    shown = scene_frame(source) if isinstance(source, Scene) else frame(source, index=index)
+    shown = network_of(source)
     shown = replace(shown, contacts=empty(len(shown.bodies)), forces={"none": np.zeros(0)})
     return _figure(shown, ["none"], _Wanted(view, pressure=False, title=" ", dark=dark))
 
@@ -205,7 +199,7 @@ class _Panels:
     pressure_top: float
 
 
-def choose_view(shown: Frame, view: str | None) -> str:
+def choose_view(shown: ForceNetwork, view: str | None) -> str:
     """The view that will be drawn; one warning where 3d was not to be had."""
     if shown.bodies.dim == 2:
         return "front"
@@ -220,7 +214,7 @@ def choose_view(shown: Frame, view: str | None) -> str:
 
 
 def force_tubes(
-    shown: Frame, force: np.ndarray, largest: float, p: Palette, shade: np.ndarray
+    shown: ForceNetwork, force: np.ndarray, largest: float, p: Palette, shade: np.ndarray
 ) -> Tubes:
     """The lines of a network in space; shade (m,): place on the colour map, 0 to 1."""
     which = carrying(force, largest)
@@ -229,7 +223,9 @@ def force_tubes(
     return Tubes(ends, share, force_colours(p)(shade[which]))
 
 
-def force_arrows(shown: Frame, method: str, force: np.ndarray, largest: float) -> Rubbing | None:
+def force_arrows(
+    shown: ForceNetwork, method: str, force: np.ndarray, largest: float
+) -> Rubbing | None:
     """Tangential forces of a network in space, as ``lines.draw_friction`` has them in the plane."""
     if method not in shown.tangential or largest <= 0.0:
         return None
@@ -243,7 +239,7 @@ def force_arrows(shown: Frame, method: str, force: np.ndarray, largest: float) -
     )
 
 
-def _shades(shown: Frame, methods, forces, largest: float, colour: str) -> list[np.ndarray]:
+def _shades(shown: ForceNetwork, methods, forces, largest: float, colour: str) -> list[np.ndarray]:
     """Places on the colour map (m,), 0 to 1, of the lines of each method."""
     if colour == FORCE:
         return [force / (largest or 1.0) for force in forces]
@@ -264,19 +260,19 @@ def _scale(tops) -> float:
     return max((top for top in loaded if top <= LAYOUT.beyond * min(loaded)), default=0.0)
 
 
-def _panels(shown: Frame, methods: list[str], seen: np.ndarray, colour: str) -> _Panels:
+def _panels(shown: ForceNetwork, methods: list[str], seen: np.ndarray, colour: str) -> _Panels:
     """seen (m,) bool: contacts that are shown."""
     forces = [np.where(seen, shown.forces[m], 0.0) for m in methods]
     tops = [float(f.max(initial=0.0)) for f in forces]
     largest = _scale(tops)
     forces = [np.minimum(f, largest) for f in forces]
-    pressures = [shown.pressure(shown.forces[m]) for m in methods]
+    pressures = [surface_pressure(shown, shown.forces[m]) for m in methods]
     top = _scale([float(np.nanmax(x, initial=0.0)) for x in pressures])
     shades = _shades(shown, methods, forces, largest, colour)
     return _Panels(methods, forces, tops, largest, shades, pressures, top)
 
 
-def _figure(shown: Frame, methods: list[str], wanted: _Wanted):
+def _figure(shown: ForceNetwork, methods: list[str], wanted: _Wanted):
     view = choose_view(shown, wanted.view)
     shown = in_cell(shown)
     panels = _panels(shown, methods, within(shown, view, wanted.slab), wanted.colour)
@@ -309,7 +305,7 @@ def _figure(shown: Frame, methods: list[str], wanted: _Wanted):
         return made.figure
 
 
-def _in_space(shown: Frame, panels: _Panels, view, pressure, p: Palette, place) -> Canvas:
+def _in_space(shown: ForceNetwork, panels: _Panels, view, pressure, p: Palette, place) -> Canvas:
     pictures = [
         spatial.Picture(
             force_tubes(shown, force, panels.largest, p, shade),
@@ -323,7 +319,7 @@ def _in_space(shown: Frame, panels: _Panels, view, pressure, p: Palette, place) 
     return spatial.panels(shown, pictures, panels.pressure_top, p, place)
 
 
-def _in_plane(shown: Frame, panels: _Panels, view, pressure, p: Palette, place) -> Canvas:
+def _in_plane(shown: ForceNetwork, panels: _Panels, view, pressure, p: Palette, place) -> Canvas:
     from matplotlib.colors import Normalize
 
     axes, _ = plane_of(shown, view)

@@ -15,7 +15,7 @@ from ..measures.images import in_cell
 from ..measures.selection import Chosen
 from ..measures.statistics import ForceDistribution, mueth_distribution
 from ..measures.statistics import force_distribution as distribution_of
-from ..sources import frame
+from ..sources import network_of
 from ..vtk import contact_lines
 from .bodies import draw_bodies, extent_of, plane_of
 from .canvas import canvas, colour_bar
@@ -25,7 +25,6 @@ from .style import LAYOUT, force_colours, force_unit, look, tidy, unit
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ...scenes.scene import Scene
     from ..sources import Source
 
 FIELDS = ("pressure", "shear", "major", "solid")
@@ -117,8 +116,6 @@ def rose(
     bins: int = 24,
     bodies: Chosen = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
     dark: bool = False,
 ) -> "Figure":
     """Rose diagrams of contacts and of forces by the direction of normals, and harmonics that fit
@@ -131,7 +128,7 @@ def rose(
         One panel each.
     view : {"front", "side", "top"}
         The plane, of scenes in space.
-    bins, bodies, method, scene, index
+    bins, bodies, method
         As of ``measures.rose``.
     dark : bool
         For dark pages.
@@ -158,7 +155,7 @@ def rose(
     if isinstance(source, Rose):
         roses = [source]
     else:
-        shown = frame(source, scene=scene, index=index)
+        shown = network_of(source)
         plane, _ = plane_of(shown, view)
         roses = [
             rose_of(shown, of=each, bins=bins, plane=plane, bodies=bodies, method=method)
@@ -197,8 +194,6 @@ def force_chains(
     view: str = "front",
     bodies: Chosen = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
     dark: bool = False,
 ) -> "Figure":
     """Force chains of Peters et al. (2005): their links by force, all other contacts as thin lines.
@@ -207,7 +202,7 @@ def force_chains(
     ----------
     bodies : names or numbers, optional
         Those that chains are made of; leave out a lid that presses on the packing.
-    source, angle, method, scene, index
+    source, angle, method
         As of ``measures.force_chains``.
     view : {"front", "side", "top"}
         Of scenes in space.
@@ -233,7 +228,7 @@ def force_chains(
     from matplotlib.collections import LineCollection
     from matplotlib.colors import Normalize
 
-    shown = in_cell(frame(source, scene=scene, index=index))
+    shown = in_cell(network_of(source))
     found = chains_of(shown, angle=angle, bodies=bodies, method=method)
     force = shown.of(method)[1]
     links = {tuple(sorted(pair)) for pair in found.pairs.tolist()}
@@ -277,15 +272,13 @@ def stress_field(
     view: str = "front",
     bodies: Chosen = None,
     method: str | None = None,
-    scene: "Scene | None" = None,
-    index: int = -1,
     dark: bool = False,
 ) -> "Figure":
     """A coarse-grained field (Goldhirsch 2010) over the outlines of bodies.
 
     Parameters
     ----------
-    source, scene, index
+    source
         As of ``measures.body_forces``.
     of : {"pressure", "shear", "major", "solid"}
         The mean of the principal stresses; half the difference of the largest and the least; the
@@ -328,7 +321,7 @@ def stress_field(
 
     if of not in FIELDS:
         raise InputError(f"of is {of!r}; expected one of {', '.join(FIELDS)}")
-    shown = in_cell(frame(source, scene=scene, index=index))
+    shown = in_cell(network_of(source))
     axes, _ = plane_of(shown, view)
     extent = extent_of(shown, axes).widened()
     count = np.maximum((resolution * extent.size / extent.size.max()).astype(int), 2)

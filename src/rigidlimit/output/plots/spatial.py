@@ -14,7 +14,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from ..frames import Frame
+from ...step.force_network import ForceNetwork
 from . import meshes
 from .canvas import Canvas, Extent, canvas
 from .meshes import Rubbing, Tubes
@@ -93,7 +93,11 @@ class _Scene:
 
 
 def panels(
-    shown: Frame, pictures: Sequence[Picture], pressure_top: float, p: Palette, place: Mapping
+    shown: ForceNetwork,
+    pictures: Sequence[Picture],
+    pressure_top: float,
+    p: Palette,
+    place: Mapping,
 ) -> Canvas:
     """A canvas whose panels hold the images of ``pictures`` on one scale. place: options of
     ``canvas``; pressure_top: of the scale of pressures."""
@@ -118,7 +122,7 @@ def _camera() -> np.ndarray:
     return np.array([right, np.cross(toward, right), toward])
 
 
-def _extent(shown: Frame, right, up) -> Extent:
+def _extent(shown: ForceNetwork, right, up) -> Extent:
     """What the image shows, along its right and up [m], with room for scale bar and triad."""
     radius = shown.bodies.bounding_radius
     finite = np.isfinite(radius)
@@ -156,7 +160,7 @@ def _offscreen_window() -> str:
         return "vtkOSOpenGLRenderWindow"
 
 
-def _render(shown: Frame, picture: Picture, scene: _Scene, p: Palette) -> np.ndarray:
+def _render(shown: ForceNetwork, picture: Picture, scene: _Scene, p: Palette) -> np.ndarray:
     """Image (rows, columns, 3) of one picture."""
     size = scene.extent.size
     shape = np.maximum(np.round(LAYOUT.pixels * size / size.max()), 64).astype(int)
@@ -213,7 +217,7 @@ def _light(plotter, right, up, toward) -> None:
     plotter.add_light(key)
 
 
-def _aim(plotter, shown: Frame, scene: _Scene) -> None:
+def _aim(plotter, shown: ForceNetwork, scene: _Scene) -> None:
     """Point the camera so that its image is the extent, in parallel projection."""
     (right, up, toward), extent = scene.axes, scene.extent
     middle = 0.5 * (extent.low + extent.high)

@@ -1,8 +1,8 @@
-"""What a picture shows: bodies in their pose, contacts, and forces by one or more methods.
+"""What plots, measures and export show: bodies in their pose, contacts, forces of some methods.
 
-A ``Frame`` is taken from a stored run, a ``StepResult``, a ``Simulation``, a comparison with the
-DEM or a DEM run. B and F~ are taken from the step where it still has them; a run file does not
-store them, so they are computed again from its contacts:
+Results of steps, stored steps, runs, simulations, comparisons, DEM runs, poses and scenes have it
+as ``network``. B and F~ are taken from the step where it still has them; a run file does not store
+them, so they are computed again from its contacts:
 
     B      from points and normals (eq. 15), with the centres where the step began, x+ - dt v+
     F~     = B^T f_classic on the contacts closed at the end of the step (eq. 37)
@@ -26,7 +26,7 @@ from ..linear import column_arms
 
 
 @dataclass(frozen=True)
-class Frame:
+class ForceNetwork:
     """One moment of a scene. n bodies, m contacts.
 
     Attributes
@@ -64,7 +64,7 @@ class Frame:
     Examples
     --------
     >>> import rigidlimit as rl
-    >>> shown = rl.plots.frame(rl.Simulation("beam").step())
+    >>> shown = rl.Simulation("beam").step().network
     >>> sorted(shown.forces), shown.vectors("compatible").shape
     (['classic', 'compatible'], (3, 3))
     """
@@ -207,19 +207,6 @@ class Frame:
     def _admissible(self):
         """Forces that made F~, (m,) [N]."""
         return self.forces["classic" if "classic" in self.forces else self.best]
-
-    def pressure(self, force: np.ndarray) -> np.ndarray:
-        """Sum of the contact forces on each body over its surface, (n,) [Pa; N/m in 2D].
-
-        nan for half-spaces.
-        """
-        from .surfaces import surface_area
-
-        bodies = self.bodies
-        area = np.array([surface_area(shape) for shape in bodies.shapes])[bodies.shape_of]
-        total = np.zeros(len(bodies))
-        np.add.at(total, self.contacts.body, force[:, None])
-        return np.where(np.isfinite(area), total / area, np.nan)
 
     @property
     def half_space(self) -> np.ndarray:

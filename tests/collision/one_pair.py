@@ -9,9 +9,8 @@ import numpy as np
 from rigidlimit.bodies import Bodies, Cylinder, Ellipsoid, Sphere, State
 from rigidlimit.bodies.rotations import matrix
 from rigidlimit.collision.coal_distance import _coal_shape, _request
-from rigidlimit.collision.contacts import FEATURES
+from rigidlimit.collision.contacts import FEATURES, Pieces
 from rigidlimit.collision.patches import ACROSS, MISSED, ON_FACE
-from rigidlimit.collision.pieces import Pieces
 from rigidlimit.collision.tolerances import TOLERANCES
 from rigidlimit.errors import ContactError
 

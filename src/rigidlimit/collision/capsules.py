@@ -9,9 +9,9 @@ lie side by side, parallel within parallel, touch at both ends of their common s
 import numpy as np
 
 from ..bodies import Bodies, State, rotations
+from .balls import capsule_curvature
+from .contacts import Pieces
 from .kinds import shape_sizes
-from .pieces import Pieces
-from .solids import capsule_curvature
 from .tolerances import TOLERANCES
 
 

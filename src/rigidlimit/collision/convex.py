@@ -22,12 +22,12 @@ from ..bodies import Bodies, State, rotations
 from ..errors import ContactError
 from .capsule_polytopes import nearest_of_capsule
 from .coal_distance import nearest_by_coal
+from .contacts import Pieces
 from .ellipsoids import nearest_of_ellipsoids
 from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE
 from .lines import dot
 from .pairs import Faces, Nearest, Pairs, put_rows, rows_of
 from .patches import contacts_of_nearest
-from .pieces import Pieces
 from .polytope_table import polytope_table
 from .solid_table import Solids, face_that_separates, solid_table, support_of, to_body
 from .tolerances import TOLERANCES

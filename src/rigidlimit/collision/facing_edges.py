@@ -1,17 +1,41 @@
 """Edges of two convex polygons that face each other: how far they separate, what they share.
 
-See ``polygon_pairs`` for symbols.
+See ``planar`` for symbols. Kernels take the polygons of a scene as flat arrays.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numba.experimental import structref
 
 from .._support.structs import StructType, define
-from .polygon_table import PolygonTable
+from ..bodies import Bodies, Polygon
 from .separation import midway
 from .tolerances import TOLERANCES
 from .widthless import touches_without_width
+
+
+class PolygonTable(NamedTuple):
+    """Corners and outward edge normals of all polygons (sum of k, 2); start (shapes + 1,)."""
+
+    start: np.ndarray
+    vertices: np.ndarray
+    normals: np.ndarray
+    largest: int
+
+
+def polygon_table(bodies: Bodies) -> PolygonTable:
+    """The table of a scene; other shapes have no rows. Use ``bodies.of_shapes``."""
+    polygons = [s if isinstance(s, Polygon) else None for s in bodies.shapes]
+    sizes = [0 if s is None else len(s.vertices) for s in polygons]
+    none = np.zeros((0, 2))
+    return PolygonTable(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.concatenate([none, *(s.vertices for s in polygons if s is not None)]),
+        np.concatenate([none, *(s.normals for s in polygons if s is not None)]),
+        max(sizes),
+    )
 
 
 @structref.register

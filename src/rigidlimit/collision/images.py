@@ -13,7 +13,7 @@ import numpy as np
 
 from ..bodies import Bodies, HalfSpace, State
 from ..errors import ContactError
-from .apart import Apart
+from .broadphase import Apart
 from .contacts import Contacts
 
 REDUCTIONS = 1000

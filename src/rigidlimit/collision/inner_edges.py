@@ -20,11 +20,10 @@ import numpy as np
 from numba import njit
 
 from ..bodies import Bodies, Capsule, Cylinder, HalfSpace, Polygon, State, rotations
-from .contacts import Contacts
+from .balls import from_capsule, from_cylinder
+from .contacts import Contacts, Pieces
 from .kinds import BALL, kind_of
-from .pieces import Pieces
 from .polytope_table import as_polytope
-from .solids import from_capsule, from_cylinder
 from .tolerances import TOLERANCES
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from ..bodies import Bodies, State, rotations
+from .contacts import Pieces
 from .kinds import (
     BALL,
     CAPSULE,
@@ -24,7 +25,6 @@ from .kinds import (
     shape_kinds,
     shape_sizes,
 )
-from .pieces import Pieces
 from .polytope_table import as_polytope
 from .tolerances import TOLERANCES
 

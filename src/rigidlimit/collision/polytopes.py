@@ -25,7 +25,7 @@ from numba import njit
 
 from .._support.threads import in_pieces
 from ..bodies import Bodies, State, rotations
-from .pieces import Pieces
+from .contacts import Pieces
 from .polytope_pair import (
     closest_points,
     corner_below,

@@ -20,9 +20,8 @@ import numpy as np
 from numba import njit
 
 from ..bodies import Bodies, State
-from .contacts import Contacts
+from .contacts import Contacts, Pieces
 from .inner_edges import starts, without_inner_edges
-from .pieces import Pieces
 from .tolerances import TOLERANCES
 
 

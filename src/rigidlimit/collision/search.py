@@ -6,21 +6,40 @@ from numba import njit
 from .._support.threads import in_pieces
 from ..bodies import Bodies, State, rotations
 from ..errors import ContactError
-from . import planar
-from .apart import Apart, kept_apart
-from .balls import ball_ball
-from .broadphase import meeting_balls
+from .balls import ball_ball, ball_solid
+from .broadphase import Apart, kept_apart, meeting_balls
 from .capsules import capsule_capsule
 from .compounds import parts_of
-from .contacts import Contacts, contact_key
+from .contacts import Contacts, Pieces, contact_key
 from .convex import convex_pairs
 from .images import Images, images_of
-from .kinds import BALL, CAPSULE, ELLIPSOID, KINDS, PLANE, POLYGON, POLYTOPE, shape_kinds
-from .pieces import Pieces
+from .kinds import BALL, CAPSULE, CYLINDER, KINDS, PLANE, POLYGON, POLYTOPE, shape_kinds
+from .planar import disk_polygon, polygon_polygon
 from .planes import planes_bodies
 from .polytopes import polytope_polytope, small_enough
-from .solids import ball_solid
 from .tolerances import TOLERANCES
+
+PAIRS = {
+    (BALL, BALL): ball_ball,
+    (BALL, POLYGON): disk_polygon,
+    (POLYGON, POLYGON): polygon_polygon,
+    (BALL, POLYTOPE): ball_solid,
+    (BALL, CAPSULE): ball_solid,
+    (BALL, CYLINDER): ball_solid,
+    (CAPSULE, CAPSULE): capsule_capsule,
+    (POLYTOPE, POLYTOPE): polytope_polytope,
+}
+"""Narrow phase (bodies, state, a, b, reach) -> Pieces of each pair of kinds, the lower kind first;
+of all others, and of polytopes with very many edges, ``convex_pairs``."""
+
+SEARCHES = [*dict.fromkeys(PAIRS.values()), convex_pairs]
+
+_SEARCH_OF = np.array(
+    [
+        [SEARCHES.index(PAIRS.get((one, other), convex_pairs)) for other in range(KINDS)]
+        for one in range(KINDS)
+    ]
+)
 
 
 def find_contacts(
@@ -163,38 +182,16 @@ def _roles(bodies: Bodies):
 
 def _pair_contacts(bodies, state, a, b, kind, reach):
     """Contacts of the pairs (a_k, b_k), each kind of pair by its own narrow phase."""
-    if not len(a):
-        return
-    if (kind[a] == BALL).all() and (kind[b] == BALL).all():
-        yield ball_ball(bodies, state, a, b)
-        return
     swap = kind[a] > kind[b]
     a, b = np.where(swap, b, a), np.where(swap, a, b)
-    pair = kind[a] * KINDS + kind[b]
-    left = np.ones(len(a), bool)
-
-    def taken(which: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Pairs for one narrow phase, with their reach; none if it has nothing to do."""
-        left[which] = False
+    search = _SEARCH_OF[kind[a], kind[b]]
+    fine = search == SEARCHES.index(polytope_polytope)
+    if fine.any():
+        search[fine & ~small_enough(bodies, a, b)] = SEARCHES.index(convex_pairs)
+    for number in np.flatnonzero(np.bincount(search, minlength=len(SEARCHES))):
+        which = np.flatnonzero(search == number)
         i, j = a[which], b[which]
-        return [(i, j, reach[i] + reach[j])] if len(i) else []
-
-    for i, j, _ in taken(pair == BALL * KINDS + BALL):
-        yield ball_ball(bodies, state, i, j)
-    if bodies.dim == 2:
-        for i, j, _ in taken(pair == BALL * KINDS + POLYGON):
-            yield planar.disk_polygon(bodies, state, i, j)
-        for i, j, near in taken(pair == POLYGON * KINDS + POLYGON):
-            yield planar.polygon_polygon(bodies, state, i, j, near)
-        return
-    for i, j, _ in taken((kind[a] == BALL) & (kind[b] != ELLIPSOID) & left):
-        yield ball_solid(bodies, state, i, j)
-    for i, j, near in taken(pair == CAPSULE * KINDS + CAPSULE):
-        yield capsule_capsule(bodies, state, i, j, near)
-    for i, j, near in taken((pair == POLYTOPE * KINDS + POLYTOPE) & small_enough(bodies, a, b)):
-        yield polytope_polytope(bodies, state, i, j, near)
-    for i, j, near in taken(left.copy()):
-        yield convex_pairs(bodies, state, i, j, near)
+        yield SEARCHES[number](bodies, state, i, j, reach[i] + reach[j])
 
 
 def _sorted_contacts(found: Pieces, reach, rounding, n: int) -> Contacts:

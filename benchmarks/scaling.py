@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import rigidlimit as rl
-from rigidlimit.penalty.rest_settings import SETTINGS
+from rigidlimit.penalty.rest_checks import SETTINGS
 
 from . import peers, problems
 from .compatibility import not_run, row

@@ -10,7 +10,7 @@ import rigidlimit as rl
 from rigidlimit._support import threads
 from rigidlimit._support.barrier import CannotStart, new_gate, together, wait
 from rigidlimit.dynamics import apgd, gradient_steps
-from rigidlimit.penalty import ball_records, balls, shared_steps
+from rigidlimit.penalty import ball_records, balls
 from tests.problems import pyramid
 
 FAILS_AT = 0, 1, 2
@@ -81,7 +81,7 @@ def test_crowded_cores_change_no_digit(monkeypatch, rate):
     """Reference twin: a call that is stopped on its way, for cores that others hold, ends in the
     bits of one that is not, time and choice of the next step among them."""
     monkeypatch.setattr(ball_records, "usable_threads", int)
-    monkeypatch.setattr(shared_steps, "together", lambda work, threads, gate: work(0))
+    monkeypatch.setattr(ball_records, "together", lambda work, threads, gate: work(0))
     steps, calls = balls.advance, []
 
     def as_threads(crowded, moving, lists, work, *rest):

@@ -116,7 +116,7 @@ def test_box_on_a_plane():
 def test_gradient_of_an_articulation():
     """Property: Newton's joint velocities give Newton's body velocities, for a free base with a
     hinge and a slide."""
-    from rigidlimit.adapters.engines.newton_model import structure, twists
+    from rigidlimit.adapters.engines.newton import structure, twists
 
     builder = newton.ModelBuilder()
     options = dict(mass=1.0, inertia=wp.mat33(0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1), com=(0.1, 0, 0.05))

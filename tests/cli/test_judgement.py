@@ -23,7 +23,7 @@ from rigidlimit.adapters import (
 from rigidlimit.cli import main
 from rigidlimit.cli.app import app
 from rigidlimit.cli.determinacy import _tell_unsolved
-from rigidlimit.cli.limits import LIMITS
+from rigidlimit.cli.options import LIMITS
 from rigidlimit.errors import InputError, RigidlimitError
 from rigidlimit.output.hdf5 import read_run
 from tests.captured import captured_file

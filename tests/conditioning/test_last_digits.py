@@ -10,7 +10,7 @@ from scipy.linalg import sqrtm
 
 import rigidlimit as rl
 from benchmarks.corpus.runs import column
-from rigidlimit.conditioning import response as module
+from rigidlimit.conditioning import closed_contacts as module
 from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.linear import column_arms
 from tests.test_two_force_bodies import leaning

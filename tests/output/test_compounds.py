@@ -6,11 +6,11 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.output import plots
-from rigidlimit.output.facets import facets
 from rigidlimit.output.hdf5 import read_run
 from rigidlimit.output.plots import spatial
 from rigidlimit.output.surfaces import surface, surface_area, surface_pressure
 from rigidlimit.output.view import write_view
+from rigidlimit.output.view_bodies import facets
 from rigidlimit.output.vtk import write_paraview
 from rigidlimit.scenes.toml import parse_scene, scene_text
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rigidlimit.bodies import Box, Capsule, Cylinder, Ellipsoid, Polygon
-from rigidlimit.output.facets import facets, plane_patch
+from rigidlimit.output.view_bodies import facets, plane_patch
 
 UP = np.array([0.0, 0.0, 1.0])
 

@@ -15,7 +15,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit._support.atomic import whole_file
 from rigidlimit.errors import InputError, OutputError
-from rigidlimit.output import resuming
+from rigidlimit.output import unfinished
 from rigidlimit.output import writer as writing
 from rigidlimit.output.hdf5 import RunWriter, looks_like_run, read_run
 from rigidlimit.output.limits import LIMITS
@@ -265,7 +265,7 @@ def test_slices(tmp_path):
 
 def test_settings_tell_both_stretches():
     """Closed form: which steps of an extended run have compatible forces."""
-    joined = resuming.joined
+    joined = unfinished.joined
     assert joined("every", 0.005, "every") == "every"
     assert joined("never", 0.005, "0.008") == "never until 0.005 s, then 0.008"
     twice = joined("end", 0.005, "end")

@@ -11,6 +11,7 @@ from .demo import demo
 from .determinacy import determinacy
 from .exporting import export
 from .importing import import_packing
+from .interrupts import stoppable
 from .path import path
 from .plot import plot
 from .pose_forces import forces
@@ -18,7 +19,6 @@ from .run import run
 from .scenes import scenes
 from .settle import settle
 from .solve import solve
-from .stopping import stoppable
 from .study import study
 from .view import view
 

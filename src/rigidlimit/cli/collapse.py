@@ -10,7 +10,7 @@ from .._support import arrays
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file
-from .limits import LIMITS
+from .options import LIMITS
 from .tables import new_table, terminal
 
 AXES = "xyz"

@@ -9,7 +9,7 @@ import typer
 from .._support.words import counted
 from .compiling import watch_compiler
 from .folders import check_file
-from .limits import LIMITS
+from .options import LIMITS
 from .tables import new_table, terminal
 
 

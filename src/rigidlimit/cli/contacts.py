@@ -10,8 +10,7 @@ import numpy as np
 import typer
 
 from ..errors import InputError
-from .limits import LIMITS
-from .options import Intervals
+from .options import LIMITS, Intervals
 from .tables import new_table, terminal
 
 if TYPE_CHECKING:

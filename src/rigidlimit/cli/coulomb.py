@@ -8,7 +8,7 @@ import typer
 from .._support.words import counted
 from ..errors import InputError
 from .contacts import largest_first
-from .limits import LIMITS
+from .options import LIMITS
 from .rough_contacts import Rough, tell
 from .tables import new_table, terminal
 

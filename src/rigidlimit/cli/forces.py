@@ -7,7 +7,7 @@ import numpy as np
 from .._support.words import counted
 from ..bodies import HalfSpace
 from ..status import Status
-from .limits import LIMITS
+from .options import LIMITS
 from .tables import new_table, terminal
 
 if TYPE_CHECKING:

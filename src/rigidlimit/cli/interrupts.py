@@ -1,10 +1,20 @@
-"""Deferred interrupts: Ctrl-C strikes neither within the compiler of the kernels nor an import."""
+"""Ctrl-C in any command: one line that says what was written and what was not, exit code 130. It
+strikes neither within the compiler of the kernels nor an import."""
 
 import contextlib
+import functools
 import signal
 import sys
 import threading
+from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
+
+import typer
+
+from .._support.atomic import watched
+from .._support.words import counted
+from .options import LIMITS
 
 UNINTERRUPTED = ("numba", "llvmlite", "importlib")
 """Packages within which Ctrl-C waits, a second or two: callbacks from LLVM lose it, and what is
@@ -76,3 +86,32 @@ def deferred():
     finally:
         if ours:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def stoppable(command: Callable) -> Callable:
+    """The command, which says what it has written where Ctrl-C stops it."""
+
+    @functools.wraps(command)
+    def wrapped(*arguments, **options):
+        with watched() as written:
+            try:
+                return command(*arguments, **options)
+            except KeyboardInterrupt:
+                typer.echo(f"stopped; {_account(written)}", err=True)
+                raise typer.Exit(130) from None
+
+    return wrapped
+
+
+def _account(written: list[Path]) -> str:
+    from ..output.stored import PARTS
+
+    # the parts of a run are no result yet; `run` reports them itself
+    files = list(dict.fromkeys(path for path in written if path.parent.suffix != PARTS))
+    if not files:
+        return "nothing was written"
+    if len(files) > LIMITS.named:
+        what = f"{counted(len(files), 'file')}, the last of them {files[-1]}"
+    else:
+        what = ", ".join(map(str, files))
+    return f"written before that: {what}; nothing else"

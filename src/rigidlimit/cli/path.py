@@ -8,8 +8,7 @@ import typer
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file, same_file
-from .limits import LIMITS
-from .options import QuietOption
+from .options import LIMITS, QuietOption
 from .stepping import stopped_by_signals
 from .tables import new_table, terminal
 

@@ -8,8 +8,7 @@ import typer
 
 from ..errors import InputError
 from .contacts import chosen_contacts, largest_first
-from .limits import LIMITS
-from .options import Intervals
+from .options import LIMITS, Intervals
 from .tables import new_table, terminal
 
 

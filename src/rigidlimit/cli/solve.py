@@ -67,7 +67,7 @@ def solve(
     """
     from ..diagnostics import certify
     from ..output.results import check_name
-    from ..scenes.contact_law import law_exponent
+    from ..scenes.checks import law_exponent
 
     check_name(out)
     check_file("--out", out)

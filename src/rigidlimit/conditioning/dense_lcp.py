@@ -4,13 +4,22 @@ For each system, with N = dt B M^-1 B^T scaled to a diagonal of ones, N = G G^T:
 
     w = p + N f,   0 <= f  _|_  w >= 0,
 
-by the least distance problem (``least_distance.py``) and from there by active sets,
+by the least distance problem (below) and from there by active sets,
 
     N_PP f_P = -p_P,  f_P >= 0,   w >= 0 elsewhere,
 
 with residuals in long double and corrections by the triangular factor of G_P^T, until only rounding
 remains. Thousands of wedges are as many systems of two contacts: all operations are on arrays whose
 first axis is the system, g of them; r contacts, d degrees of freedom.
+
+Least distance programming is the shortest vector in a polyhedron, dense and exact to rounding:
+
+    min |z|   subject to   G z >= low
+
+C. Lawson and R. Hanson (Solving Least Squares Problems, ch. 23) turn it into nonnegative least
+squares, min over y >= 0 of |E y - e|, E = [G^T; low^T], e = (0, ..., 0, 1); with the last entry
+rest of e - E y the multipliers are l = y / rest, and z = G^T l. There |e - E y|^2 = rest; where
+nothing satisfies the inequalities both are 0 up to rounding.
 """
 
 from dataclasses import dataclass, fields
@@ -18,9 +27,28 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
 
-from .least_distance import multipliers
 from .tolerances import TOLERANCES
+
+
+def multipliers(G: np.ndarray, low: np.ndarray, size: float) -> np.ndarray | None:
+    """l >= 0 (m,) of the inequalities, where z = G^T l; or None if none is found.
+
+    G (m, n), low (m,). size: of |z|, about; e is measured by it.
+    """
+    E = np.vstack([G.T, low / size])
+    target = np.zeros(len(E))
+    target[-1] = 1.0
+    try:
+        y, length = nnls(E, target, maxiter=30 * E.shape[1])
+    except RuntimeError:  # too many iterations
+        return None
+    rest = 1.0 - E[-1] @ y
+    if not rest > 0.0 or abs(rest - length**2) > TOLERANCES.solved * rest:
+        return None
+    return y * size / rest
+
 
 DIGIT = float(np.finfo(float).eps)
 

@@ -7,7 +7,7 @@ Where slacks w are off by d [m/s], forces along the motion of one body are uncer
 
 m the mass of the motion: by a tenth at S = 1e-5 and a tolerance of 1e-10. Mostly other bodies give
 way and the forces are certain after all. Whether they are is computed for all connected contacts
-there: the response of the forces to the residual (``response.py``), B without the motions that the
+there: the response of the forces to the residual (``Response``), B without the motions that the
 balance of the step excludes. Where that is too much, small parts are solved again, the same way for
 all solvers (``exact_parts.py``), until only rounding remains. The response to the remaining
 residual, and to rounding of B v_free and of gaps with random signs, then bounds the force error.

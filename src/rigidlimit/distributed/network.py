@@ -123,7 +123,7 @@ class ContactNetwork:
         from ..kinematics import gap_gradient
         from ..pose.overlaps import NEAR, spring_forces
         from ..pose.pose_contacts import PoseContacts
-        from ..scenes.contact_law import law_exponent
+        from ..scenes.checks import law_exponent
         from ..scenes.load import as_scene
 
         scene = as_scene(scene)

@@ -15,9 +15,8 @@ from ..errors import InputError, OutputError, SceneError, SceneWarning, Unfinish
 from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
 from ..step.force_network import ForceNetwork
-from .comparison_file import write_comparison
 from .stored import SCHEMA, damage_reported, opened, read_head, steps_in, steps_of
-from .stored_step import StoredStep, read_step
+from .stored_step import StoredStep, read_step, write_comparison
 from .unfinished import left_out, parts_of, read_unfinished
 from .writer import RunWriter, check_place
 

@@ -13,10 +13,9 @@ from .._support.new_hdf5 import new_hdf5
 from ..scenes.columns import StoredScene
 from ..step import StepResult
 from .lock import LOCK
-from .resuming import EARLIER
 from .stored import opened, steps_of, write_checkpoint
 from .stored_step import write_step
-from .unfinished import COLUMNS, part_files
+from .unfinished import COLUMNS, EARLIER, part_files
 
 if TYPE_CHECKING:
     from h5py import Group

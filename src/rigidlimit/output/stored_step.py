@@ -1,22 +1,32 @@
-"""One step of a run file: poses, contacts and forces."""
+"""One step of a run file: poses, contacts and forces.
+
+The file of a comparison of methods is a run of one step.
+"""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._support.atomic import whole_file
 from .._support.display import Brief
+from .._support.new_hdf5 import new_hdf5
 from ..collision.contacts import Contacts
 from ..compatibility import RoughForces
 from ..conditioning.several_bodies import TAKEN
 from ..kinematics import in_world
+from ..scenes.columns import StoredScene
 from ..scenes.scene import Scene
 from ..step import StepResult
 from ..step.force_network import ForceNetwork
-from .checksums import check, contents, write_sealed
+from .stored import check, contents, write_head, write_sealed
 
 if TYPE_CHECKING:
     from h5py import Group
+
+    from ..penalty.compare import Comparison
+
 
 STATE_FIELDS = ("position", "quaternion", "velocity")
 CONTACT_FIELDS = ("body", "feature", "point", "normal", "gap", "curvature")
@@ -213,3 +223,11 @@ def _rough(result: StepResult) -> dict[str, np.ndarray]:
         "sliding": result.sliding,
         "friction": result.friction,
     }
+
+
+def write_comparison(path: str | Path, scene: Scene, comparison: "Comparison") -> None:
+    """A run of one step: the state of rest of ``penalty.compare`` with the forces of the DEM."""
+    with whole_file(path) as temporary, new_hdf5(temporary) as file:
+        write_head(file, StoredScene.of(scene), {"forces": "end"})
+        group = file.create_group("steps/00000000")
+        write_step(group, comparison.result, comparison.force["dem"])

@@ -14,9 +14,8 @@ from ..step.force_network import ForceNetwork
 from .hdf5 import Run, read_run
 from .limits import LIMITS
 from .measures.chains import ForceChains, force_chains
-from .measures.contacts import neighbours
-from .measures.images import in_cell
-from .measures.tables import body_forces
+from .measures.selection import in_cell
+from .measures.tables import body_forces, neighbours
 from .measures.tensors import body_stress
 from .sources import network_of
 from .surfaces import surface

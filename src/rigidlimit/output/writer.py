@@ -25,13 +25,16 @@ from ..step import StepResult
 from . import parts
 from .limits import LIMITS
 from .lock import Lock
-from .resuming import check_place, check_unfinished, joined, read_finished
 from .stored import write_checkpoint, write_head
 from .unfinished import (
     Unfinished,
+    check_place,
+    check_unfinished,
     damaged_steps,
+    joined,
     left_out,
     parts_of,
+    read_finished,
     read_unfinished,
 )
 

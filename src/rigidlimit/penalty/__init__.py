@@ -1,7 +1,6 @@
 """The reference road: a soft-particle DEM of the same scene, and its comparison with the method."""
 
-from .compare import compare
-from .comparison import Comparison
+from .compare import Comparison, compare
 from .rest import Rest, settle
 from .result import PenaltyProgress, PenaltyResult
 from .simulation import PenaltySimulation

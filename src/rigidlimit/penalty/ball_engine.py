@@ -17,20 +17,79 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bodies import State, rotations
+from ..bodies import Bodies, Disk, HalfSpace, Sphere, State, rotations
 from ..bodies.cell import CellFrame, volume_of
 from ..collision.contacts import Contacts
 from ..collision.images import width_of
 from ..collision.search import find_contacts
+from ..compatibility.law import contact_stiffness
 from . import ball_measures, ball_records, balls, moving_cell
 from .ball_forces import fill_forces
-from .ball_on_box import BoxesNear
-from .ball_scenes import boxes_of
+from .ball_on_box import BoxesNear, box_of
+from .ball_records import SharedSteps
 from .ball_search import BallSearch
-from .ball_springs import springs_of
-from .engine import Law, Measures, check_finite
-from .shared_steps import SharedSteps
+from .engine import Law, Measures, check_finite, expected_tangent
+from .law import damping_coefficient
+from .squeezed import push_of_stress
 from .timestep import critical_step_of
+
+
+@dataclass(frozen=True)
+class Springs:
+    """Of m contacts. k, g (m,): of the law, gamma_0 of its damping; mass (m,) [kg]: effective, 0
+    between held bodies; push (m,) [N]: the larger load of both bodies."""
+
+    k: np.ndarray
+    g: np.ndarray
+    mass: np.ndarray
+    push: np.ndarray
+
+    def expected(
+        self, law: Law, overlap: np.ndarray, closing: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """(stiffness [N/m], damping [kg/s]) (m,) that contacts may soon reach, see
+        ``expected_tangent``; overlap [m], closing [m/s]: present ones."""
+        tangent, reached = expected_tangent(law, self.k, self.mass, overlap, closing, self.push)
+        return tangent, self.g * reached ** (0.5 * law.exponent - 1)
+
+
+def springs_of(
+    bodies: Bodies, contacts: Contacts, law: Law, free: np.ndarray, external: np.ndarray
+) -> Springs:
+    """free (n, 3): 1/m, 0 where held; external (n, 3) [N]: loads."""
+    a, b = contacts.body.T
+    k = law.scale * contact_stiffness(bodies, contacts, law.exponent, law.pair_stiffness)
+    response = (contacts.normal**2 * (free[a] + free[b])).sum(axis=1)
+    mass = np.divide(1.0, response, out=np.zeros(len(a)), where=response > 0)
+    size = np.linalg.norm(external, axis=1)
+    push = np.maximum(np.maximum(size[a], size[b]), push_of_stress(bodies))
+    return Springs(k, damping_coefficient(k, mass, law.exponent, law.damping), mass, push)
+
+
+def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool:
+    """Whether all bodies are balls, half-spaces, or boxes that do not turn, of which one at most is
+    free to shift; and none is turned by a moment. spin (n, 3) [rad/s]: of the bodies. In a periodic
+    cell there are no boxes."""
+    boxes = boxes_of(bodies)
+    if bodies.has_apart:  # its search knows no exclusions
+        return False
+    if bodies.free[bodies.are(HalfSpace)].any():  # and no planes that give way
+        return False
+    if bodies.cell is not None:
+        moments = np.where(bodies.free, external_force.reshape(-1, 6), 0.0)[:-1, 3:]
+        return not (len(boxes) or moments.any())
+    if any(box_of(bodies.shapes[s]) is None for s in np.unique(bodies.shape_of[boxes])):
+        return False
+    if bodies.free[boxes, 3:].any() or spin[boxes].any():
+        return False
+    if bodies.free[boxes].any(axis=1).sum() > 1:
+        return False
+    return not np.where(bodies.free, external_force.reshape(-1, 6), 0.0)[:, 3:].any()
+
+
+def boxes_of(bodies: Bodies) -> np.ndarray:
+    """Numbers of the bodies that are neither balls nor half-spaces, nor the cell."""
+    return np.flatnonzero(~bodies.are(Sphere, Disk, HalfSpace, CellFrame))
 
 
 @dataclass(frozen=True)

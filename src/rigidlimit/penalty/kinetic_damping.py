@@ -14,8 +14,7 @@ from ..bodies import State
 from ..errors import NoRest
 from ..simulation import Simulation
 from ..step.motion import motion
-from .rest_checks import deepest, driven, flies_away, stopped
-from .rest_settings import SETTINGS
+from .rest_checks import SETTINGS, deepest, driven, flies_away, stopped
 
 
 def damp(

@@ -47,10 +47,11 @@ from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..status import Status
 from ..step.motion import farthest, motion
-from .ball_scenes import serves
+from .ball_engine import serves
 from .kinetic_damping import damp
 from .rest_by_energy import LeastEnergyRest
 from .rest_checks import (
+    SETTINGS,
     carries,
     driven,
     flies_away,
@@ -62,7 +63,6 @@ from .rest_checks import (
     stopped,
     turns_nothing,
 )
-from .rest_settings import SETTINGS
 from .soft_dem import SoftDem
 from .squeezed import is_squeezed
 

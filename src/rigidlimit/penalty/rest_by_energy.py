@@ -7,8 +7,7 @@ import numpy as np
 
 from ..simulation import Simulation
 from .least_energy import force_scale, least_energy
-from .rest_checks import stopped, turns_nothing
-from .rest_settings import SETTINGS
+from .rest_checks import SETTINGS, stopped, turns_nothing
 from .soft_dem import SoftDem
 from .squeezed import is_squeezed, parting_strain, stretched
 

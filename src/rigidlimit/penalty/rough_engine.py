@@ -17,7 +17,7 @@ from ..compatibility.friction import (
     tangential_ratio,
 )
 from ..kinematics import gap_gradient, tangential_gradient
-from . import ball_scenes, moving_cell, rough_balls
+from . import ball_engine, moving_cell, rough_balls
 from .ball_engine import BallEngine
 from .ball_records import STALE, Pace
 from .engine import Law, Measures
@@ -26,9 +26,9 @@ from .timestep import critical_step
 
 
 def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool:
-    """As of ``ball_scenes``, and no half-space turns."""
+    """As of ``ball_engine``, and no half-space turns."""
     turning = spin[bodies.are(HalfSpace)].any()
-    return not turning and ball_scenes.serves(bodies, external_force, spin)
+    return not turning and ball_engine.serves(bodies, external_force, spin)
 
 
 class RoughBallEngine(BallEngine):

@@ -29,11 +29,10 @@ from .._support.progress import progress as bar
 from ..bodies import Bodies, State
 from ..compatibility.friction import has_friction
 from ..errors import InputError
-from ..scenes.contact_law import law_exponent
+from ..scenes.checks import law_exponent, warn_of_unused_springs
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
-from ..scenes.springs import warn_of_unused_springs
-from . import ball_engine, ball_scenes, rough_engine
+from . import ball_engine, rough_engine
 from .engine import Engine, Law
 from .friction import friction_law
 from .law import check_exponent, damping_of
@@ -262,7 +261,7 @@ def _engine_class(
     engine: str | None, bodies: Bodies, state: State, external: np.ndarray, rough: bool
 ) -> type:
     """The class of the chosen engine; for None, the first that supports the scene."""
-    served = (rough_engine if rough else ball_scenes).serves(
+    served = (rough_engine if rough else ball_engine).serves(
         bodies, external, state.velocity[:, 3:]
     )
     if engine not in (None, "balls", "convex") or (engine == "balls" and not served):

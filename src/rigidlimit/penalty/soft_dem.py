@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..simulation import Simulation
-from .rest_checks import stopped, sunk_by
-from .rest_settings import SETTINGS
+from .rest_checks import SETTINGS, stopped, sunk_by
 from .run import TooSoft
 from .simulation import PenaltySimulation
 from .squeezed import is_squeezed, largest_loads, softness

@@ -4,11 +4,10 @@
 closed contacts with their friction cones, for questions of statics and masonry.
 """
 
-from .closed_contacts import of_contacts, statics
 from .given import given_forces
 from .overlaps import PoseForces, forces_at_pose
 from .springs import Springs
-from .static_analysis import Joints, Statics
+from .static_analysis import Joints, Statics, of_contacts, statics
 
 __all__ = [
     "Joints",

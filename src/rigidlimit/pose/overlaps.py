@@ -32,7 +32,7 @@ from ..compatibility import CompatibleForces, ContactHistory
 from ..compatibility.friction import has_friction
 from ..errors import SceneWarning
 from ..kinematics import in_world
-from ..scenes.contact_law import law_exponent
+from ..scenes.checks import law_exponent
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..simulation import Simulation

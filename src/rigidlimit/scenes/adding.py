@@ -19,7 +19,7 @@ from ..bodies import (
 from ..errors import SceneError
 from . import checks
 from .body_columns import COLUMNS, BodyColumns, DistinctEntries, of_each, whole_columns
-from .doubtful_shapes import warn_of_facets, warn_of_overlap
+from .checks import warn_of_facets, warn_of_overlap
 from .periodic import check_across
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._support.arrays import is_positive, number
 from ..errors import InputError, SceneError, nearest
-from .contact_law import law_exponent
+from .checks import law_exponent
 
 P = ParamSpec("P")
 Made = TypeVar("Made")

@@ -1,9 +1,13 @@
 """What a scene takes of its bodies: each value checked, with one clear error, and as it is kept.
 
 dim: of the scene, 2 or 3. Vectors are kept in three dimensions, velocities and loads as (6,).
+
+Warnings are about shapes that hardly are what was meant, and about imported springs not used.
 """
 
+import warnings
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +15,14 @@ from numpy.typing import ArrayLike
 from .._support.arrays import is_positive
 from .._support.warned import warn
 from .._support.words import counted
-from ..bodies import HalfSpace, Material, Shape, rotations
+from ..bodies import Compound, HalfSpace, Material, Shape, rotations
 from ..bodies.bodies import PLANAR
-from ..errors import SceneError, SceneWarning
+from ..collision.search import find_contacts
+from ..errors import ContactError, SceneError, SceneWarning
+
+if TYPE_CHECKING:
+    from .scene import Scene
+
 
 DEGREES = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -235,3 +244,80 @@ def loads(values: ArrayLike, dim: int, count: int) -> np.ndarray:
     out = np.zeros((count, 6))
     out[:, columns[array.shape[1]]] = array
     return out
+
+
+LAWS = {"hooke": 2.0, "hertz": 2.5}
+
+
+def law_exponent(law: str | float) -> float:
+    """Exponent p of a contact law given as "hooke", "hertz" or a number p > 1."""
+    if isinstance(law, str) and law.lower() in LAWS:
+        return LAWS[law.lower()]
+    try:
+        p = float(law)
+    except (TypeError, ValueError):
+        p = np.nan
+    if not (np.isfinite(p) and p > 1):
+        raise SceneError(f"law is {law!r}; expected 'hooke', 'hertz' or an exponent p > 1")
+    return p
+
+
+def warn_of_unused_springs(scene: "Scene", what: str) -> None:
+    """Warn that ``what`` begins without the springs of the scene, if it has any.
+
+    A scene that has a ``memory`` begins with that.
+    """
+    if scene.springs is not None and scene.memory is None:
+        warn(
+            f"scene {scene.name!r}: the tangential springs that were read with it (springs=) are "
+            f"not used by {what}, whose contacts with friction begin unloaded; forces_at_pose and "
+            "Packing.forces use them",
+            SceneWarning,
+        )
+
+
+OVERLAP = 1e-6
+"""Overlap of two parts, over the smaller one's radius, above which a warning is given."""
+
+
+def warn_of_facets(name: str, shape: Shape) -> None:
+    """Faces that look as if they had fallen into pieces by rounding."""
+    parts = [p for p, _, _ in shape.parts] if isinstance(shape, Compound) else [shape]
+    for place, part in enumerate(parts):
+        doubt = getattr(part, "doubt", "")
+        if doubt:
+            where = f", part {place}" if part is not shape else ""
+            warn(f"body {name!r}{where}: {doubt}", SceneWarning)
+            break
+
+
+def warn_of_overlap(name: str, shape: Compound, mass_given: bool) -> None:
+    """Mass properties of a compound are sums over its parts, wrong where they overlap."""
+    twice = [] if mass_given else ["mass"]
+    twice += [] if "inertia_per_mass" in shape.given else ["inertia"]
+    if not twice:
+        return
+    from .scene import Scene
+
+    parts = Scene(dim=shape.dim)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SceneWarning)  # given with the body's name
+        for part, at, turn in shape.parts:
+            parts.add(part, position=at, orientation=turn)
+    try:
+        contacts = find_contacts(parts.bodies, parts.state, 0.0)
+    except ContactError:  # of parts with one centre
+        found = "two parts have the same centre"
+    else:
+        size = parts.bodies.bounding_radius[contacts.body].min(axis=1)
+        deep = -contacts.gap / size
+        if not deep.max(initial=0.0) > OVERLAP:
+            return
+        i, j = contacts.body[deep.argmax()]
+        found = f"parts {i} and {j} overlap by {-contacts.gap[deep.argmax()]:.3g} m"
+    remedy = {"mass": "the body's mass", "inertia": "the compound's inertia_per_mass"}
+    warn(
+        f"body {name!r}: {found}, which counts twice in {' and '.join(twice)}; give "
+        f"{' and '.join(remedy[what] for what in twice)} if that matters",
+        SceneWarning,
+    )

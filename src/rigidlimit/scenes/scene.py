@@ -14,7 +14,7 @@ from ..collision.contacts import empty
 from ..errors import SceneError
 from . import checks
 from .adding import Adding
-from .contact_law import law_exponent
+from .checks import law_exponent
 from .pairs import Pairs
 from .periodic import cell_of, state_with_cell, with_cell
 

@@ -2,7 +2,7 @@
 
 ``simulation.py``: the simulation itself, with what may be set while it runs. ``options.py``: checks
 of its options. ``at_rest.py``: whether it has come to rest. ``checkpoint.py``: its state
-as arrays. ``renumbering.py``: what is kept when bodies are added or removed.
+as arrays.
 """
 
 from .at_rest import STILL

@@ -1,4 +1,9 @@
-"""What may be changed between the steps of a simulation: loads, motions, bodies."""
+"""What may be changed between the steps of a simulation: loads, motions, bodies.
+
+When bodies come or go it keeps the forces of the contacts that stay. These are known by their
+bodies and their feature. Where bodies get other numbers, in the same order, keys of the contacts
+that stay get others in the same order too.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -7,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..bodies import Bodies, HalfSpace, Shape, State
+from ..collision.contacts import Contacts
 from ..errors import InputError, SceneError
 from ..scenes.periodic import with_cell
 from ..scenes.present import present_scene
 from ..scenes.scene import Scene
 from ..step import StepResult, StepSettings, WarmStart
-from ..step.friction import Memory
-from .renumbering import renumbered_warm_start
+from ..step.friction import KEPT, OF_THE_STEP, Memory
 
 
 class Changes:
@@ -182,3 +187,33 @@ def _free_names(scene: Scene, count: int) -> list[str]:
             names.append(str(number))
         number += 1
     return names
+
+
+def renumbered_warm_start(
+    warm: WarmStart | None, before: np.ndarray, count: int
+) -> WarmStart | None:
+    """The warm start of ``count`` bodies, of which row i was row before[i] (count,), -1 for new
+    ones; those that are left stand in their old order."""
+    if warm is None:
+        return None
+    number = np.full(warm.contacts.bodies, -1)
+    kept = np.flatnonzero(before >= 0)
+    number[before[kept]] = kept
+    stay = np.flatnonzero((number[warm.contacts.body] >= 0).all(axis=1))
+    displacement = np.zeros((count, 6))
+    displacement[kept] = warm.displacement.reshape(-1, 6)[before[kept]]
+    memory = warm.memory
+    if memory is not None:
+        own = np.flatnonzero((number[memory.contacts.body] >= 0).all(axis=1))
+        memory = Memory(
+            _renumbered(memory.contacts, own, number, count),
+            **{name: getattr(memory, name)[own] for name in KEPT},
+            **{name: getattr(memory, name) for name in OF_THE_STEP},
+        )
+    contacts = _renumbered(warm.contacts, stay, number, count)
+    return WarmStart(contacts, warm.force[stay], displacement.ravel(), memory)
+
+
+def _renumbered(contacts: Contacts, which: np.ndarray, number: np.ndarray, count: int) -> Contacts:
+    chosen = contacts.select(which)
+    return replace(chosen, body=number[chosen.body], bodies=count)

@@ -18,7 +18,7 @@ from ..dynamics.driver import check_solver
 from ..errors import InputError, SceneError, SceneWarning
 from ..increments import IncrementSettings
 from ..kinematics import in_world
-from ..scenes.contact_law import law_exponent
+from ..scenes.checks import law_exponent
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..status import Status

@@ -16,6 +16,12 @@ at rest is stiffness d / (dmax^2) x D x overlap with D = d / ((1 - d) A), d the 
 estimate of the inverse mass. At full impedance d = dmax the spring is stiffness / ((1 - dmax) A)
 [N/m], summed over the edges of a pyramid: what this module takes where every contact is direct.
 A time constant (positive ``solref``) is no material: equal stiffness is taken, and said.
+
+Where faces of two meshes or boxes lie on each other, MuJoCo takes the normal of one of them, by the
+order of the geoms in the model, for all contacts of the pair. The faces lean on each other by what
+uneven overlaps make: by that angle the normal would be another if the geoms were listed the other
+way round, and all that hangs on it is no finding. The angle is seen in the overlaps themselves,
+which grow along the faces by its tangent.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,25 +31,125 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._support import arrays
+from ..._support.matrices import Matrix
 from ..._support.words import counted
 from ...errors import InputError
 from .arguments import Load, check_joint, check_linear, imported, joint_names, stopped_short
 from .contacts import EngineContacts
-from .links import joined
+from .geometry import OUTSIDE, Places
+from .links import joined, joined_systems
 from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
-from .mujoco_faces import lean
 from .mujoco_links import equalities as rigid_equalities
 from .mujoco_links import in_displacements
 from .mujoco_model import Structure, name_of, structure
-from .mujoco_places import contact_places
 from .mujoco_rows import constraint_rows, contact_rows, solved_contacts
 from .mujoco_state import check_positions, engine_residual
+from .parts import NamedParts
 from .reading import asked, extents
 from .result import MendedForces
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
+
+
+FLAT = ("mjGEOM_BOX", "mjGEOM_MESH")
+"""Kinds of geoms that have flat faces with normals of their own, of which either may be taken."""
+
+
+def lean(mujoco: ModuleType, model: "MjModel", data: "MjData", row: np.ndarray) -> np.ndarray:
+    """Angle between the two faces of each contact ``row`` (m,) of MuJoCo's list, (m,) [rad]; zero
+    where the pair has one contact, or one side has no flat faces.
+
+    It is the difference of the pair's distances over the extent of its contact points: within a
+    factor of two of the angle, as its contacts are at the corners of where the faces meet.
+    """
+    ncon, contact = int(data.ncon), data.contact
+    kinds = [int(getattr(mujoco.mjtGeom, name)) for name in FLAT]
+    flat = np.append(np.isin(np.array(model.geom_type, int), kinds), False)
+    geom = np.array(contact.geom, int).reshape(ncon, 2)
+    if not flat[geom].all(axis=1).any():
+        return np.zeros(len(row))
+    _, pair = np.unique(geom, axis=0, return_inverse=True)
+    pair = pair.ravel()
+    values = np.column_stack([contact.dist, np.array(contact.pos, float).reshape(ncon, 3)])
+    low = np.full((pair.max() + 1, 4), np.inf)
+    high = -low
+    np.minimum.at(low, pair, values)
+    np.maximum.at(high, pair, values)
+    wide = np.linalg.norm(high[:, 1:] - low[:, 1:], axis=1)
+    angle = np.divide(high[:, 0] - low[:, 0], wide, out=np.zeros_like(wide), where=wide > 0.0)
+    return np.where(flat[geom].all(axis=1), angle[pair], 0.0)[row]
+
+
+def contact_places(
+    model: "MjModel",
+    data: "MjData",
+    made: Structure,
+    row: np.ndarray,
+    held: np.ndarray,
+    links: Matrix,
+    mechanism: np.ndarray,
+) -> Places:
+    """Of the contacts ``row`` (m,) of MuJoCo's list. held (nv,) bool; links (k, nv): rows of rigid
+    ones; mechanism (nv,) int: of each degree of freedom, links included."""
+    ncon, contact = int(data.ncon), data.contact
+    geom = np.array(contact.geom, int).reshape(ncon, 2)[row]
+    body, outer, number = made.geom_body[geom], geom < 0, geom
+    if outer.any():
+        flex = np.array(contact.flex, int).reshape(ncon, 2)[row]
+        number = np.where(outer, len(made.geom_body) + flex, geom)
+        body = np.where(outer, OUTSIDE, body)
+    system, centre = _systems(data, made, held, links)[body], _middles(model, data, made, mechanism)
+    centre = centre[body]
+    if outer.any():
+        system[outer], centre[outer] = OUTSIDE, np.nan
+    frame = np.array(contact.frame, float).reshape(ncon, 3, 3)[row]
+    parts = NamedParts(geom=number, body=body, geoms=made.geoms, bodies=made.bodies)
+    return Places(
+        point=np.array(contact.pos, float).reshape(ncon, 3)[row],
+        normal=frame[:, 0],
+        tangents=frame[:, 1:],
+        names=parts.pairs,
+        system=system,
+        centre=centre,
+        parts=parts,
+    )
+
+
+def _systems(data, made, held, links):
+    """(nbody,): number of the free system whose base a body is on, or OUTSIDE."""
+    if not links.shape[0] and not held.any():
+        return made.system
+    whole = ~held[made.base_columns].any(axis=1)
+    bodies, columns = made.bases[whole], made.base_columns[whole]
+    system = np.full(len(made.root), OUTSIDE)
+    system[bodies] = joined_systems(
+        links,
+        columns,
+        np.array(data.xpos, float)[bodies],
+        np.broadcast_to(np.eye(3), (len(bodies), 3, 3)),
+        np.array(data.xmat, float).reshape(-1, 3, 3)[bodies].transpose(0, 2, 1),
+    )
+    return system[made.root]
+
+
+def _middles(model, data, made, mechanism):
+    """(nbody, 3): centre of mass of the mechanism that each body is of [m]; nan for what cannot
+    move."""
+    moving = np.flatnonzero(made.body_tree >= 0)
+    part, mass = mechanism[made.body_column[moving]], np.array(model.body_mass, float)[moving]
+    push = mass[:, None] * np.array(data.xipos, float)[moving]
+    total = np.bincount(part, weights=mass)
+    mean = np.stack([np.bincount(part, weights=along) for along in push.T], axis=1)
+    middle = np.full((len(made.root), 3), np.nan)
+    light = total == 0.0
+    middle[moving] = mean[part] / np.where(light, 1.0, total)[part, None]
+    if light.any():
+        alone = moving[light[part]]
+        middle[alone] = np.array(data.subtree_com, float)[made.root[alone]]
+    return middle
+
 
 ADVICE = "let it iterate more (opt.iterations, opt.tolerance), or load='rest' where all rests"
 """What to do where MuJoCo's solver stopped early."""

@@ -17,6 +17,8 @@ impulses are checked against that problem in any case, and the message says how 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -25,27 +27,153 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from ..._support import arrays
-from ..._support.matrices import compact
+from ..._support.matrices import Matrix, compact
 from ..._support.words import counted
+from ...dynamics import contact_dynamics
 from ...errors import InputError, MissingExtra
 from .arguments import Load, check_joint, imported, joint_names, rigid_or_given, stopped_short
 from .contacts import EngineContacts
 from .geometry import OUTSIDE, Places
-from .links import from_error, joined
+from .links import from_error, joined, joined_systems
 from .materials import ByContact, by_name
 from .parts import NamedParts
-from .pinocchio_model import centres, structure, systems
-from .pinocchio_state import check_size, engine_residual, solved_load
 from .reading import asked, extents
 from .result import MendedForces
+from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
-    from pinocchio import (
-        Data,
-        Model,
-        StdVec_ConstraintData,
-        StdVec_ConstraintModel,
-    )
+    from pinocchio import Data, Model, StdVec_ConstraintData, StdVec_ConstraintModel
+
+
+SLIDES = ("JointModelP", "JointModelTranslation")  # prismatic joints of every kind
+FREE = "JointModelFreeFlyer"
+
+
+@dataclass(frozen=True)
+class Structure:
+    """tree, turns (nv,): root of each velocity, and whether it is a rotation. Of each joint: root
+    (njoints,), the first below the world, and system, that which moves freely, or OUTSIDE. bases:
+    joints that float, columns (f, 6): their velocities. names of all joints."""
+
+    tree: np.ndarray
+    turns: np.ndarray
+    root: np.ndarray
+    system: np.ndarray
+    bases: list[int]
+    columns: np.ndarray
+    names: list[str]
+
+
+def structure(model: "Model") -> Structure:
+    """Of ``model``; kept, since reading it takes as long as mending."""
+    return _structure(model, model.njoints)
+
+
+@lru_cache(maxsize=4)
+def _structure(model, joints) -> Structure:
+    """joints: how many it has, to notice a model that has grown."""
+    root, system = np.zeros(joints, int), np.full(joints, OUTSIDE)
+    tree, turns = np.zeros(model.nv, int), np.ones(model.nv, bool)
+    bases, columns = [], []
+    for j in range(1, joints):
+        parent, name = model.parents[j], model.joints[j].shortname()
+        own = model.idx_vs[j] + np.arange(model.nvs[j])
+        root[j] = root[parent] if parent else j
+        tree[own] = root[j]
+        system[j] = system[parent]
+        if name == FREE:
+            turns[own[:3]] = False
+            if not parent:
+                system[j] = len(bases)
+                bases.append(j)
+                columns.append(own)
+        elif name == "JointModelPlanar":
+            turns[own[:2]] = False
+        elif name.startswith(SLIDES):
+            turns[own] = False
+    columns = np.array(columns, int).reshape(-1, 6)
+    return Structure(tree, turns, root, system, bases, columns, list(model.names))
+
+
+def systems(data: "Data", made: Structure, links: np.ndarray) -> np.ndarray:
+    """Free system of each joint (njoints,), those that ``links`` (k, nv) join made one."""
+    if not len(links):
+        return made.system
+    turned = np.array([data.oMi[j].rotation.T for j in made.bases]).reshape(-1, 3, 3)
+    place = np.array([data.oMi[j].translation for j in made.bases]).reshape(-1, 3)
+    number = joined_systems(links, made.columns, place, turned, turned)
+    return np.r_[number, OUTSIDE][made.system].astype(int)
+
+
+def centres(data: "Data", made: Structure, joints: np.ndarray) -> np.ndarray:
+    """Place of the root of each of ``joints`` (m, 2), (m, 2, 3) [m]; nan for the world's."""
+    place = np.full((len(made.root), 3), np.nan)
+    for j in np.unique(made.root[joints]).tolist():
+        if j:
+            place[j] = data.oMi[j].translation
+    return place[made.root[joints]]
+
+
+def check_size(pinocchio: ModuleType, model: "Model", force: np.ndarray) -> None:
+    """Raises InputError for forces beside which the weight of all bodies is rounding."""
+    mass = pinocchio.computeTotalMass(model)
+    weight = mass * (float(np.linalg.norm(model.gravity.linear)) or 9.81)
+    largest = float(np.abs(force).max(initial=0.0))
+    if largest > TOLERANCES.diverged * weight:
+        raise InputError(
+            f"from_pinocchio: impulses are forces of {largest:.3g} N, {largest / weight:.1g} times "
+            "the weight of the model: the solver diverged, or dt is wrong; expected impulses of a "
+            "solver that converged (ADMM, or PGS with over_relax below 1)"
+        )
+
+
+def engine_residual(
+    data: "Data", J: np.ndarray, g: ArrayLike | None, impulses: np.ndarray, normal: np.ndarray
+) -> float:
+    """How far the normal impulses are from 0 <= x_n _|_ (G x + g)_n >= 0, over the largest; nan
+    where g or data.M is not there."""
+    M = _inertia(data)
+    if g is None or not M.any() or not len(normal):
+        return np.nan
+    g = arrays.vector("g", g, J.shape[0], what="row of all constraints")
+    back = np.linalg.solve(M, J.T)
+    v = (J @ (back @ impulses) + g)[normal]
+    inverse = np.einsum("ij,ji->i", J[normal], back[:, normal])
+    mass = 1.0 / np.where(inverse > 0.0, inverse, 1.0)
+    x = impulses[normal]
+    missing = np.abs(x - np.maximum(0.0, x - mass * v))
+    largest = max(float(np.abs(x).max()), float((mass * np.abs(g[normal])).max()))
+    return float(missing.max()) / (largest or 1.0)
+
+
+def solved_load(
+    data: "Data",
+    B: Matrix,
+    g: ArrayLike | None,
+    kept: np.ndarray,
+    dt: float,
+    *,
+    normal: np.ndarray,
+    rows: int,
+) -> np.ndarray:
+    """F~ = B^T f (nv,) [N, N m] of the solver's own problem, solved to the end for the ``normal``
+    ones of all ``rows``; kept (nv,): load of the others."""
+    if g is None:
+        raise InputError("load is 'step' and g is not given; expected the solver's g, every row")
+    g = arrays.vector("g", g, rows, what="row of all constraints")
+    M = _inertia(data)
+    if not M.any():
+        raise InputError("data.M is zero; call pinocchio.crba(model, data, q) first")
+    n = len(M)
+    # g holds the free velocity already
+    step = contact_dynamics(M, B, dt * g[normal], np.zeros(n), kept, dt, tolerance=1e-11)
+    return M @ step.velocity / dt - kept
+
+
+def _inertia(data):
+    """M (nv, nv), of which Pinocchio keeps the upper half; zero where it was not computed."""
+    return np.triu(data.M) + np.triu(data.M, 1).T
+
 
 POINT_CONTACT = "PointContactConstraintModel"
 ANCHORS = ("PointAnchorConstraintModel", "FrameAnchorConstraintModel")

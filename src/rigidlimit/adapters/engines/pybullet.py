@@ -7,7 +7,7 @@ then one velocity a joint degree of freedom (``pybullet_world``):
     B_i v = normal_i . (v_A - v_B)
 
 with PyBullet's normal, which points from B to A. Fixed and point-to-point constraints are rigid
-links, which restrain motions: see ``pybullet_links``. Motors, joint limits, other constraints,
+links, which restrain motions. Motors, joint limits, other constraints,
 damping stay as PyBullet has them: given load.
 
 What PyBullet does not give: contact points are those of the start of the step, poses those of its
@@ -16,15 +16,28 @@ older still (off by 5e-6 in a stack of plates): the noise left out of B is 1e-4 
 rolling friction are not reported; double precision forces stop at the solver's own threshold
 (solverResidualThreshold; see ``analytics``), which ``load="rest"`` does not inherit. Soft
 bodies and planar joints are refused.
+
+Rigid links: fixed and point-to-point constraints, as long as they pull less than half of their
+largest force: one near its limit is a drive. Both bodies move through the middle p of the pivots,
+or two constraints of the same bodies, a little apart, would forbid them to turn:
+
+    G v = v_parent(p) - v_child(p) [m/s],   and w_parent - w_child [rad/s] for a fixed one
+
+Contact points: a step finds points for the poses at its start, and ends with other poses. A body
+that was moved by hand afterwards is elsewhere than its points, and its forces are of the other
+pose.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..._support import arrays
+from ..._support.matrices import Matrix
 from ...errors import InputError
 from .arguments import (
     Load,
@@ -37,15 +50,135 @@ from .arguments import (
 )
 from .contacts import EngineContacts
 from .geometry import Places
-from .links import joined
+from .links import from_error, joined
 from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
-from .pybullet_links import constraint_rows, in_displacements
-from .pybullet_points import contact_points
-from .pybullet_world import World
+from .pybullet_world import BASE, World
 from .reading import asked, extents
 from .result import MendedForces
 from .tolerances import TOLERANCES
+
+
+def constraint_rows(world: World, rigid: bool) -> tuple[Matrix, np.ndarray, np.ndarray, int]:
+    """Rows (k, n) of rigid constraints; which are rates of turn (k,) bool; distance [m] and angle
+    of their sides (k, 2); how many constraints are not among them."""
+    bullet, client = world.bullet, world.client
+    kinds = (bullet.JOINT_FIXED, bullet.JOINT_POINT2POINT)
+    rows, turning, error, given = [np.zeros((0, world.columns))], [], [], 0
+    for place in range(bullet.getNumConstraints(**client)):
+        number = bullet.getConstraintUniqueId(place, **client)
+        info = bullet.getConstraintInfo(number, **client)
+        pull = np.linalg.norm(bullet.getConstraintState(number, **client))
+        if not rigid or info[4] not in kinds or pull >= TOLERANCES.at_limit * info[10]:
+            given += 1
+            continue
+        parts = info[0:2], info[2:4]
+        first, second = (
+            _frame(world, *part, info[6 + i], info[8 + i]) for i, part in enumerate(parts)
+        )
+        middle = 0.5 * (first[0] + second[0])
+        numbers = [world.number.get(part, -1) for part in parts]  # -1: the world
+        move = np.subtract(*(world.velocity_of(k, middle) for k in numbers))
+        turn = np.subtract(*(world.spin_of(k) for k in numbers))
+        fixed = info[4] == bullet.JOINT_FIXED
+        apart = float(np.linalg.norm(first[0] - second[0]))
+        askew = float(np.linalg.norm(first[1] - second[1])) if fixed else 0.0
+        rows += [move, turn] if fixed else [move]
+        turning += [False] * 3 + [True] * 3 * fixed
+        error += [(apart, askew)] * (6 if fixed else 3)
+    error = np.array(error).reshape(-1, 2)
+    if len(rows) == 1:
+        return rows[0], np.zeros(0, bool), error, given
+    return sp.csr_array(np.vstack(rows)), np.array(turning, bool), error, given
+
+
+def in_displacements(
+    links: Matrix, turning: np.ndarray, error: np.ndarray, sizes: np.ndarray
+) -> tuple[Matrix, np.ndarray]:
+    """Rows (k, n) in displacements, and their accuracy (k,). turning (k,) bool: rates of turn;
+    error (k, 2): distance [m] and angle of the two sides; sizes (n,): of the mechanisms [m]."""
+    if not len(turning):
+        return links, np.zeros(0)
+    entries = sp.coo_array(links)
+    span = np.zeros(len(turning))
+    np.maximum.at(span, entries.row, sizes[entries.col])
+    span = np.where(span > 0, span, 1.0)
+    links = sp.csr_array(sp.diags_array(np.where(turning, span, 1.0)) @ links)
+    return links, from_error(error[:, 0] / span + error[:, 1])
+
+
+def _frame(world, body, link, place, turn):
+    """Place (3,) and axes (3, 3) in the world of a frame given in a link's, or in the world."""
+    bullet, client = world.bullet, world.client
+    if (body, BASE) in world.number:
+        if link == BASE:
+            pose = bullet.getBasePositionAndOrientation(body, **client)
+        else:
+            pose = bullet.getLinkState(body, link, computeForwardKinematics=1, **client)
+        place, turn = bullet.multiplyTransforms(*pose[:2], place, turn)
+    return np.array(place), np.array(bullet.getMatrixFromQuaternion(turn)).reshape(3, 3)
+
+
+@dataclass(frozen=True)
+class ContactPoints:
+    """links (m, 2): numbers of ``World``, sides A and B; point (m, 2, 3) [m]; directions (m, 3, 3):
+    normal from B to A, and both of friction; distance (m,) [m]; force (m,), rubs (m, 2) [N]."""
+
+    links: np.ndarray
+    point: np.ndarray
+    directions: np.ndarray
+    distance: np.ndarray
+    force: np.ndarray
+    rubs: np.ndarray
+
+
+def contact_points(world: World) -> ContactPoints:
+    """Of the last step, in PyBullet's order. Raises InputError for bodies that were moved since."""
+    found = world.bullet.getContactPoints(**world.client)
+    m, columns = len(found), list(zip(*found, strict=True)) or [()] * 14
+    sides = (world.numbers(columns[1], columns[3]), world.numbers(columns[2], columns[4]))
+    vectors = np.array([columns[7], columns[11], columns[13]], float).reshape(3, m, 3)
+    points = ContactPoints(
+        links=np.stack(sides, axis=1).reshape(m, 2),
+        point=np.array([columns[5], columns[6]], float).reshape(2, m, 3).transpose(1, 0, 2),
+        directions=np.ascontiguousarray(vectors.transpose(1, 0, 2)),
+        distance=np.array(columns[8], float),
+        force=np.array(columns[9], float),
+        rubs=np.array([columns[10], columns[12]], float).reshape(2, m).T.copy(),
+    )
+    _check_places(world, points)
+    return points
+
+
+def _check_places(world, points):
+    """Raises InputError where points are off the bounding boxes of their links."""
+    box = np.zeros((len(world.links), 2, 3))
+    for k in set(points.links.ravel().tolist()):
+        box[k] = world.bullet.getAABB(*world.links[k], **world.client)
+    low, high = box[points.links].transpose(2, 0, 1, 3)
+    off = np.maximum(np.maximum(low - points.point, points.point - high), 0.0).max(axis=2)
+    size = np.linalg.norm(box[:, 1] - box[:, 0], axis=1)
+    for i, side in np.argwhere(off > TOLERANCES.aside * size[points.links]).tolist():
+        k = int(points.links[i, side])
+        way = world.dt * _speed(world, k, size[k])
+        if off[i, side] > TOLERANCES.steps * way:
+            raise InputError(
+                f"from_pybullet: {world.name(k)} is {off[i, side]:.3g} m off its contact point {i} "
+                f"(a step's motion is {way:.3g} m): it was moved after the last step, whose forces "
+                "are of the other pose; call stepSimulation first"
+            )
+
+
+def _speed(world, k, size):
+    """Of the fastest point of a link, about [m/s]."""
+    body, link = world.links[k]
+    if link == BASE:
+        moves, turns = world.bullet.getBaseVelocity(body, **world.client)
+    else:
+        state = world.bullet.getLinkState(body, link, computeLinkVelocity=1, **world.client)
+        moves, turns = state[6:8]
+    return float(np.linalg.norm(moves) + size * np.linalg.norm(turns))
+
 
 ADVICE = "more numSolverIterations, a smaller solverResidualThreshold, or load='rest'"
 """What to do where PyBullet's solver stopped early."""

@@ -13,10 +13,9 @@ from ...bodies import HalfSpace, Material
 from ...errors import InputError
 from ...scenes.scene import Scene
 from ..engines.arguments import imported
-from .mjcf_bodies import Unit, units_of
+from .mjcf_bodies import Model, Unit, units_of
 from .mjcf_contacts import ContactRules
 from .mjcf_left_out import LeftOut, name_what_scenes_lack
-from .mjcf_model import Model
 from .mjcf_shapes import body_of
 
 

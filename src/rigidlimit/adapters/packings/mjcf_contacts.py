@@ -12,9 +12,8 @@ from functools import cache
 import numpy as np
 
 from ...scenes.scene import Scene
-from .mjcf_bodies import Unit
+from .mjcf_bodies import Model, Unit
 from .mjcf_left_out import LeftOut
-from .mjcf_model import Model
 
 BITS = 16
 """By how many bits a signature of two bodies shifts the first."""

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from .mjcf_bodies import Unit
-    from .mjcf_model import Model
+    from .mjcf_bodies import Model, Unit
 
 SHOWN = 3
 """Names of a kind in a message; all are in ``LeftOut.names``."""

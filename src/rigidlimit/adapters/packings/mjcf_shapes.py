@@ -15,8 +15,7 @@ from ...bodies import (
 )
 from ...errors import InputError, SceneError
 from ..tolerances import TOLERANCES
-from .mjcf_bodies import Unit
-from .mjcf_model import Model
+from .mjcf_bodies import Model, Unit
 
 Placed = tuple[Shape, np.ndarray, np.ndarray | None]
 

@@ -14,12 +14,11 @@ from ...bodies import Material
 from ...errors import InputError, SceneError, nearest
 from ...pose import PoseForces, Springs, forces_at_pose, given_forces
 from ...scenes.scene import Scene
-from .balls import UNITS, Balls, as_scene
+from .balls import UNITS, Balls, as_scene, check_width, in_box, kept_axes, periodic_down
 from .box import Box
 from .contact_forces import read_contact_forces, walls_left_out
 from .lammps_local import read_local, springs_of
 from .lines import read_text
-from .periods import check_width, in_box, kept_axes, periodic_down
 from .reading import FORMATS, format_of, notes_of, read_balls
 
 

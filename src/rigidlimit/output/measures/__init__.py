@@ -7,7 +7,7 @@ a pose, or a ``ForceNetwork``; those of many samples take a list of these.
 from ..._support.lazy import by_name
 
 _HOME = {
-    "Coordination": "contacts",
+    "Coordination": "tables",
     "ForceChains": "chains",
     "ForceDistribution": "statistics",
     "Rose": "directions",
@@ -16,7 +16,7 @@ _HOME = {
     "body_stress": "tensors",
     "body_table": "tables",
     "contact_table": "tables",
-    "coordination": "contacts",
+    "coordination": "tables",
     "density_field": "fields",
     "fabric": "tensors",
     "force_chains": "chains",
@@ -24,16 +24,16 @@ _HOME = {
     "force_distribution": "statistics",
     "force_graph": "chains",
     "local_packing_fraction": "structure",
-    "mobilised": "contacts",
+    "mobilised": "tables",
     "mueth_distribution": "statistics",
-    "neighbours": "contacts",
+    "neighbours": "tables",
     "packing_fraction": "structure",
     "pair_correlation": "structure",
     "pair_forces": "tables",
     "participation": "statistics",
     "principal": "tensors",
     "rose": "directions",
-    "sliding_fraction": "contacts",
+    "sliding_fraction": "tables",
     "stress": "tensors",
     "stress_field": "fields",
 }

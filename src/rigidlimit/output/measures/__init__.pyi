@@ -3,11 +3,6 @@
 from .chains import ForceChains as ForceChains
 from .chains import force_chains as force_chains
 from .chains import force_graph as force_graph
-from .contacts import Coordination as Coordination
-from .contacts import coordination as coordination
-from .contacts import mobilised as mobilised
-from .contacts import neighbours as neighbours
-from .contacts import sliding_fraction as sliding_fraction
 from .directions import Rose as Rose
 from .directions import rose as rose
 from .fields import density_field as density_field
@@ -20,10 +15,15 @@ from .statistics import participation as participation
 from .structure import local_packing_fraction as local_packing_fraction
 from .structure import packing_fraction as packing_fraction
 from .structure import pair_correlation as pair_correlation
+from .tables import Coordination as Coordination
 from .tables import body_forces as body_forces
 from .tables import body_table as body_table
 from .tables import contact_table as contact_table
+from .tables import coordination as coordination
+from .tables import mobilised as mobilised
+from .tables import neighbours as neighbours
 from .tables import pair_forces as pair_forces
+from .tables import sliding_fraction as sliding_fraction
 from .tensors import anisotropy as anisotropy
 from .tensors import body_stress as body_stress
 from .tensors import fabric as fabric

@@ -20,9 +20,8 @@ from ...errors import InputError, MissingExtra
 from ...step.force_network import ForceNetwork
 from ..limits import LIMITS
 from ..sources import network_of
-from .contacts import neighbours
 from .selection import Chosen, centres, chosen, volumes
-from .tables import pair_forces
+from .tables import neighbours, pair_forces
 from .tensors import body_stress, principal
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from ...errors import InputError
 from ...step.force_network import ForceNetwork
 from ..limits import LIMITS
 from ..sources import network_of
-from .images import around, start_cell, wrapped
-from .selection import Chosen, centres, chosen, pushes, volumes
+from .selection import Chosen, around, centres, chosen, pushes, start_cell, volumes, wrapped
 
 if TYPE_CHECKING:
     from ..sources import Source

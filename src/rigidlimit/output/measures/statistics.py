@@ -19,8 +19,7 @@ from ..._support.words import counted
 from ...errors import InputError
 from ...step.force_network import ForceNetwork
 from ..sources import network_of
-from .images import around, start_cell
-from .selection import Chosen, chosen, growing_edges
+from .selection import Chosen, around, chosen, growing_edges, start_cell
 
 if TYPE_CHECKING:
     from ..sources import Source

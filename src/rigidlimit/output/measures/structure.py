@@ -11,8 +11,7 @@ from ...bodies.cell import volume_of
 from ...errors import InputError, MissingExtra
 from ...step.force_network import ForceNetwork
 from ..sources import network_of
-from .images import around, wrapped
-from .selection import Chosen, balls, chosen, growing_edges, volumes
+from .selection import Chosen, around, balls, chosen, growing_edges, volumes, wrapped
 
 if TYPE_CHECKING:
     from ..sources import Source

@@ -7,7 +7,7 @@ import numpy as np
 from ...bodies import rotations
 from ...errors import InputError
 from ...step.force_network import ForceNetwork
-from ..measures.images import in_cell
+from ..measures.selection import in_cell
 
 ALONG = 1e-12
 """Largest component of a wall's normal across an axis at which it is a side of the box."""

@@ -1,5 +1,7 @@
 """``write_packing``: balls, or the force network, in the format that the file's name says."""
 
+import csv
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from .box import within_one_cell
 
 if TYPE_CHECKING:
     from ..sources import Source
+
 
 ENDINGS = (".dump", ".lammpstrj", ".data", ".csv", ".graphml")
 
@@ -89,7 +92,7 @@ def write_packing(
 
         write_text(path, data_text(shown, which, table))
     else:
-        from .table import csv_text
+        from .write import csv_text
 
         write_text(path, csv_text(table, shown.bodies.material_of[which] + 1))
     return f"{path}: {counted(len(which), 'ball')}{_left_out(shown)}"
@@ -117,3 +120,25 @@ def _table(shown: ForceNetwork, method) -> tuple[np.ndarray, np.ndarray]:
 def _left_out(shown: ForceNetwork) -> str:
     others = len(shown.bodies) - len(balls(shown)) - (shown.bodies.cell is not None)
     return f" ({counted(others, 'body')} that are no balls left out)" if others else ""
+
+
+UNITS = {
+    "x": "m", "y": "m", "z": "m", "radius": "m", "mass": "kg", "vx": "m/s", "vy": "m/s",
+    "vz": "m/s", "wx": "rad/s", "wy": "rad/s", "wz": "rad/s", "fx": "N", "fy": "N", "fz": "N",
+}  # fmt: skip
+
+
+def csv_text(table: np.ndarray, kind: np.ndarray) -> str:
+    """The rows of a ``body_table``, with the types (k,) of the balls."""
+    sheet = io.StringIO()
+    writer = csv.writer(sheet, lineterminator="\n")
+    planar = "z" not in table.dtype.names
+    units = UNITS | {
+        name: "N/m" if planar else "Pa" for name in table.dtype.names if name.startswith("stress")
+    }
+    writer.writerow(
+        [f"{name} [{units[name]}]" if name in units else name for name in table.dtype.names]
+        + ["type"]
+    )
+    writer.writerows((*row, each) for row, each in zip(table.tolist(), kind.tolist(), strict=True))
+    return sheet.getvalue()

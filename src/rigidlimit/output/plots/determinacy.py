@@ -13,7 +13,7 @@ from ...kinematics import in_frame, tangential_gradient
 from ...step.force_network import ForceNetwork
 from ...step.friction import sliding_direction
 from ..limits import LIMITS
-from ..measures.images import in_cell
+from ..measures.selection import in_cell
 from ..sources import network_of
 from ..vtk import contact_lines
 from . import spatial

@@ -10,7 +10,7 @@ from ..._support.warned import warn
 from ...collision.contacts import empty
 from ...errors import InputError
 from ...step.force_network import ForceNetwork
-from ..measures.images import in_cell
+from ..measures.selection import in_cell
 from ..sources import network_of
 from ..surfaces import surface_pressure
 from ..vtk import contact_lines

@@ -11,8 +11,7 @@ from ..measures.directions import Rose
 from ..measures.directions import rose as rose_of
 from ..measures.fields import density_field
 from ..measures.fields import stress_field as field_of
-from ..measures.images import in_cell
-from ..measures.selection import Chosen
+from ..measures.selection import Chosen, in_cell
 from ..measures.statistics import ForceDistribution, mueth_distribution
 from ..measures.statistics import force_distribution as distribution_of
 from ..sources import network_of

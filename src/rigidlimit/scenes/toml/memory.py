@@ -15,8 +15,7 @@ import numpy as np
 from ...collision.contacts import keyed
 from ...errors import SceneError
 from ...kinematics import framed
-from .tables import ContactTable
-from .values import toml_value
+from .tables import ContactTable, toml_value
 
 if TYPE_CHECKING:
     from ...step.friction import Memory

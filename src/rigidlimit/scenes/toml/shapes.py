@@ -11,8 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from ... import bodies as shapes
 from ..._support.words import counted
 from ...errors import SceneError
-from .tables import SHAPES, BodyTable, ShapeTable
-from .values import toml_value
+from .tables import SHAPES, BodyTable, ShapeTable, toml_value
 
 KEYS = ("radius", "length", "size", "semi_axes", "points", "mesh", "parts")
 """Keys that belong to some shapes, by ``SHAPES``."""

@@ -9,13 +9,12 @@ from ..._support.atomic import write_text
 from ...bodies import Bodies, Cell, HalfSpace, Material, State, rotations
 from ...bodies.bodies import PLANAR
 from ...bodies.materials import MINDLIN
-from ..checks import DEGREES
+from ..checks import DEGREES, warn_of_unused_springs
 from ..pairs import PAIR_KEYS
 from ..scene import Scene
-from ..springs import warn_of_unused_springs
 from .memory import memory_lines
 from .shapes import shape_keys
-from .values import toml_value
+from .tables import toml_value
 
 
 def write_scene(scene: Scene, path: str | Path, state: State | None = None) -> None:

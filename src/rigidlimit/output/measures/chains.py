@@ -94,7 +94,7 @@ def force_chains(
     bodies : names or numbers, optional
         Those that chains are made of; by default all that are free to move. The mean stress is
         that of the loaded ones.
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns

@@ -97,7 +97,7 @@ def rose(
         In space: normals that lean out of the plane by more are left out.
     bodies : names or numbers, optional
         Contacts of these; by default of those that are free to move.
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns

@@ -49,7 +49,7 @@ def stress_field(
         Standard deviation w of the Gaussian; by default the mean radius of the bodies.
     bodies : names or numbers, optional
         Whose stress it is; by default all that are free to move.
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns

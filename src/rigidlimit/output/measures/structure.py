@@ -36,7 +36,7 @@ def pair_correlation(
     bounds : (2, dim) [m], optional
         Lower and upper corner of the region that the centres fill; by default that of the centres
         themselves.
-    source, scene, index
+    source
         As of ``body_forces``.
 
     Returns
@@ -138,7 +138,7 @@ def local_packing_fraction(
     ----------
     bounds : (2, dim) [m], optional
         Lower and upper corner of a box that holds all balls; by default the smallest.
-    source, scene, index
+    source
         As of ``body_forces``.
 
     Returns

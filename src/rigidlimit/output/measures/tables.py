@@ -115,7 +115,7 @@ def coordination(
     least : int, optional
         By default dim + 1, of rough bodies 2: what a ball without load needs to be held. For
         packings that rest by their weight dim is what holds a smooth ball.
-    source, method, scene, index
+    source, method
         As of ``body_forces``.
 
     Returns

@@ -1,6 +1,7 @@
 """Reference twin: forces of ``Mender`` are those of ``from_mujoco``, from arrays to answer in
 compiled code."""
 
+import ctypes
 import re
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 from benchmarks.engine_scenes import SCENES
 from rigidlimit.adapters import Mender, from_mujoco
+from rigidlimit.adapters.engines import mujoco_addresses as addresses
+from rigidlimit.adapters.engines import mujoco_view
 from rigidlimit.adapters.engines.prepared.forces import PreparedForces
 from rigidlimit.errors import InputError
 
@@ -148,6 +151,30 @@ def test_many_states_are_those_one_by_one():
     batch = mender.mend_many(motion())
     np.testing.assert_array_equal(batch.force, forces)
     assert len({id(mended) for mended in batch}) == 3
+
+
+def test_arrays_are_found_where_mujoco_points_to(monkeypatch):
+    """Contract: pointers of mjData to its contacts and rows are those of the arrays that MuJoCo's
+    bindings give, in states of other sizes than those that told them; where none are sure, the
+    arrays are asked, and forces are the same."""
+    offsets, fields = addresses.pointers(mujoco), addresses.contact_fields(mujoco)
+    assert offsets is not None and fields is not None
+    for option in (dict(cone="elliptic", jacobian="sparse"), dict(jacobian="dense")):
+        model, data = stack(**option)
+        known = [data.contact.dist, *addresses.fields(data)]
+        for offset, array in zip(offsets.tolist(), known, strict=True):
+            found = ctypes.c_void_p.from_address(data._address + offset).value
+            assert found == addresses.address(array)
+        mended = Mender(model).mend(data)
+        monkeypatch.setattr(mujoco_view, "pointers", lambda mujoco: None)
+        asked = Mender(model)
+        monkeypatch.undo()
+        assert not asked._states.moving and Mender(model)._states.moving
+        np.testing.assert_array_equal(asked.mend(data).force, mended.force)
+        monkeypatch.setattr(mujoco_view, "contact_fields", lambda mujoco: None)
+        assert "unknown types" in Mender(model).general
+        monkeypatch.undo()
+        is_same(mended, from_mujoco(model, data))
 
 
 def test_no_order_of_contacts_decides():

@@ -26,7 +26,7 @@ from .prepared.pairs import PairTable
 from .prepared.shares import ENGINE, TOTAL
 from .prepared.stacked import mend_stack
 from .result import MendedForces
-from .stack_arrays import Written, compiled_arrays, listed_values
+from .stack_arrays import Found, Written, compiled_arrays, listed_values
 from .stacks import Stack, stacked
 
 TAKEN = tuple(name for name in SOLVER if name not in (*BY_CONTACT, "warm_start"))
@@ -216,12 +216,16 @@ class ArrayMender:
     def _forces(self, stack, batch, e) -> MendedForces:
         """What compiled code found, with all else made at access."""
         chosen = np.flatnonzero(batch.listed[e])
-        took_part = batch.took_part[e, chosen]
-        return PreparedForces(
-            lambda: checked(self._contacts(stack, e)), self.options, batch.force[e].copy(),
-            batch.tangential[e].copy(), lambda: (chosen, took_part), bool(batch.rough[e]),
-            float(batch.residual[e]), int(batch.solves[e]),
-        )  # fmt: skip
+        found = Found(
+            force=batch.force[e].copy(),
+            tangential=batch.tangential[e].copy(),
+            rough=bool(batch.rough[e]),
+            residual=float(batch.residual[e]),
+            solves=int(batch.solves[e]),
+            own_rows=(chosen, batch.took_part[e, chosen]),
+            made=lambda: checked(self._contacts(stack, e)),
+        )
+        return PreparedForces(found, self.options)
 
     def _contacts(self, stack, e) -> EngineContacts:
         """As a caller of ``mend_forces`` would give them."""

@@ -63,6 +63,17 @@ class ContactSprings(Brief):
     def __len__(self) -> int:
         return len(self.part)
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """As they are above, for compiled code."""
+        return (
+            np.ascontiguousarray(self.part, np.int64),
+            *(
+                np.ascontiguousarray(values, float)
+                for values in (self.point, self.normal, self.normal_force, self.tangential)
+            ),
+        )
+
     def at(self, places: Places) -> tuple[np.ndarray, np.ndarray]:
         """(normal force (m,), friction force along the tangents (m, 2)) of the contacts of another
         state; zeros for those that are new. Raises InputError without the tangents."""
@@ -128,19 +139,6 @@ def checked_springs(springs: Any) -> ContactSprings | None:
     raise InputError(
         f"springs is {arrays.short(springs)}; expected MendedForces.springs of an earlier state"
     )
-
-
-NO_POINT = np.zeros((0, 3))
-NO_SPRINGS = False, np.zeros((0, 2), np.int64), NO_POINT, NO_POINT, np.zeros(0), NO_POINT
-
-
-def springs_as_arrays(springs: ContactSprings | None) -> tuple:
-    """Whether there are any, and their arrays, for compiled code."""
-    if springs is None:
-        return NO_SPRINGS
-    return (
-        True, springs.part, springs.point, springs.normal, springs.normal_force, springs.tangential
-    )  # fmt: skip
 
 
 def _parts(places):

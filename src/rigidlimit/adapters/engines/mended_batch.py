@@ -7,7 +7,7 @@ import numpy as np
 
 from ..._support.words import counted
 from ...status import Status
-from .prepared.mujoco_read import Answer
+from .prepared.answer import Answer
 from .result import MendedForces
 
 
@@ -68,20 +68,12 @@ class MendedBatch:
         return f"<MendedBatch: {self.message}>"
 
     @cached_property
-    def _parts(self) -> list[tuple[np.ndarray, np.ndarray, Status, float]]:
-        """(force, tangential, status, residual) of each state."""
-        out = []
-        for answer in self._answers:
-            if isinstance(answer, MendedForces):
-                out.append((answer.force, answer.tangential, answer.status, answer.residual))
-            else:
-                known = Answer(*answer)
-                out.append((known.force, known.tangential, Status.CONVERGED, known.residual))
-        return out
+    def _named(self) -> "list[MendedForces | Answer]":
+        return [a if isinstance(a, MendedForces) else Answer(a) for a in self._answers]
 
     @cached_property
     def count(self) -> np.ndarray:
-        return np.array([len(force) for force, *_ in self._parts], int)
+        return np.array([len(known.force) for known in self._named], int)
 
     @cached_property
     def listed(self) -> np.ndarray:
@@ -90,20 +82,21 @@ class MendedBatch:
     @cached_property
     def force(self) -> np.ndarray:
         out = np.zeros(self.listed.shape)
-        for row, (force, *_) in zip(out, self._parts, strict=True):
-            row[: len(force)] = force
+        if out.size:
+            out[self.listed] = np.concatenate([known.force for known in self._named])
         return out
 
     @cached_property
     def tangential(self) -> np.ndarray:
         out = np.zeros((*self.listed.shape, 5))
-        for row, (_, tangential, *_) in zip(out, self._parts, strict=True):
-            row[: len(tangential), : tangential.shape[1]] = tangential
+        for row, known in zip(out, self._named, strict=True):
+            row[: len(known.tangential), : known.tangential.shape[1]] = known.tangential
         return out
 
     @cached_property
     def status(self) -> np.ndarray:
-        return np.array([status for _, _, status, _ in self._parts], object)
+        known = [getattr(known, "status", Status.CONVERGED) for known in self._named]
+        return np.array(known, object)
 
     @property
     def converged(self) -> np.ndarray:
@@ -111,7 +104,7 @@ class MendedBatch:
 
     @cached_property
     def residual(self) -> np.ndarray:
-        return np.array([residual for *_, residual in self._parts])
+        return np.array([known.residual for known in self._named])
 
     @property
     def message(self) -> str:

@@ -17,12 +17,14 @@ from ...errors import InputError
 from .arguments import expect, joint_names
 from .geometry import OUTSIDE
 from .materials import ByContact, by_name
-from .memory import ContactSprings, checked_springs, springs_as_arrays
+from .memory import ContactSprings, checked_springs
 from .mended_batch import MendedBatch
 from .mujoco import from_mujoco, held_columns, library
+from .mujoco_addresses import address
 from .mujoco_model import structure
 from .mujoco_view import StateArrays, View
 from .prepared import codes
+from .prepared.answer import CODE, Answer, without_contacts
 from .prepared.forces import PreparedForces
 from .prepared.made import Made
 from .prepared.mujoco_read import mend_mujoco
@@ -35,13 +37,11 @@ from .result import MendedForces
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
-MOST = 40_000
-"""Entries of the rows, zeros included, up to which compiled code takes a state: 60 contacts and
-more of a dozen free bodies. Beyond, sparse matrices are faster."""
-
 NOTHING = np.zeros(0)
 NO_TABLE = np.zeros((0, 0))
-NO_FRICTION = np.zeros((0, 5))
+
+SPRINGS = 26
+"""Place of the address of springs among what compiled code takes of a model."""
 
 KINDS = {"engine": ENGINE, "rest": AS_GIVEN, "given": TOTAL}
 
@@ -115,11 +115,17 @@ class Mender:
         joint_names(equalities, "equalities", "equality")
         self._states = StateArrays(mujoco, model)
         self._views: WeakKeyDictionary = WeakKeyDictionary()
-        # reach, load and velocity of a state without contacts
-        self._at_rest = np.repeat([1.0, 0.0, 0.0], int(model.nv))
-        self._tables(stiffness, friction)
-        self._law = compiled_law(self.wanted.options)
-        self._springs = stiffness is None and self.wanted.options.exponent == 2.0
+        self._load, self._springs = np.zeros(int(model.nv)), np.zeros(5, np.int64)
+        if self.wanted.load_from == "given":
+            load = arrays.vector("load", self.wanted.load, len(self.held), what="column")
+            self._load = load.astype(float)
+        self._options_now: tuple = ()
+        self._options = np.array([
+            *np.zeros(8), KINDS[self.wanted.load_from],
+            stiffness is None and self.wanted.options.exponent == 2.0, equalities == "given",
+            *compiled_law(self.wanted.options),
+        ])  # fmt: skip
+        self._model = self._tables(stiffness, friction)
         self.general = self._not_prepared()
         self.cone = self._states.codes.cone
         self.system = self._systems()
@@ -202,61 +208,47 @@ class Mender:
         except (KeyError, TypeError):
             view = self._view(data)
         if data.ncon == 0 and self.wanted.load_from == "engine" and not self.general:
-            return self._without_contacts(data, view)
-        if self._left(data, view) or (springs is not None and self.wanted.options.exponent != 2.0):
+            return without_contacts(view.qvel, data.nefc)
+        if self.general or (springs is not None and self.wanted.options.exponent != 2.0):
             return from_mujoco(self.model, data, **given)
-        memory = springs_as_arrays(springs)
-        answer = mend_mujoco(*self._arguments(data, view), memory)
-        if answer[0] == codes.UNKNOWN_PAIR:
+        states, model = self._states, self._model
+        self._set_load(data)
+        self._set_options()
+        model[SPRINGS] = 0
+        earlier = () if springs is None else springs.arrays
+        if springs is not None:
+            self._springs[:] = [address(array) for array in earlier]
+            model[SPRINGS : SPRINGS + 2] = address(self._springs), len(springs)
+        states.pose(data, view)
+        place, ncon, nefc = states.place(data, view), data.ncon, data.nefc
+        answer = mend_mujoco(model, place, ncon, nefc, False)
+        if answer[CODE] == codes.FAR:
+            states.pose_before(view)
+            answer = mend_mujoco(model, place, ncon, nefc, True)
+        if answer[CODE] == codes.UNKNOWN_PAIR:
             for pairs in self._pairs.values():
                 pairs.learn(np.array(data.contact.geom, int).reshape(-1, 2))
-            answer = mend_mujoco(*self._arguments(data, view), memory)
-        if answer[0] != codes.SOLVED:
+            states.pose_before(view)
+            answer = mend_mujoco(model, place, ncon, nefc, True)
+        if answer[CODE] != codes.SOLVED:
             return from_mujoco(self.model, data, **given)
         return answer
 
     def _forces(self, answer, springs=None) -> MendedForces:
-        made = Made(self, answer, springs)
-        _, force, tangential, _, _, rough, solves, residual, *_ = answer
-        options = self.wanted.options
-        return PreparedForces(
-            made, options, force, tangential, made.rows, rough, residual, solves,
-            made.springs, springs is not None, made.listed,
-        )  # fmt: skip
+        return PreparedForces(Made(self, Answer(answer), springs), self.wanted.options)
 
-    def _without_contacts(self, data, view) -> tuple:
-        """Fields of ``Answer`` of a state without contacts."""
-        n = len(self.held)
-        kept = self._at_rest.copy()
-        kept[2 * n :] = view.qvel
-        return (
-            codes.SOLVED, NOTHING, NO_FRICTION, kept, (0, 2, 1, n), False, 0, 0.0, 0.0, data.nefc, 0
-        )  # fmt: skip
+    def _set_options(self):
+        """Those of the model that are read in each state."""
+        options = self._states.options()
+        if options != self._options_now:
+            self._options_now = options
+            self._options[: len(options)] = options
 
-    def _left(self, data, view) -> bool:
-        """Whether this state is left to the general path."""
-        own = self._constant[10], self._constant[11]
-        return bool(
-            self.general
-            or (view.asleep is not None and view.asleep.max() >= 0)
-            or (len(view.active) > 0 and view.active.any() and self.equalities != "given")
-            or 3 * data.ncon * len(self.held) > MOST
-            or any(len(values) > 1 and len(values) != data.ncon for values in own)
-        )
-
-    def _arguments(self, data, view) -> tuple:
-        """What ``mend_mujoco`` takes of a state."""
-        contact, efc, state, places, flags = self._states.of(data, view)
-        numbers = KINDS[self.wanted.load_from], *flags, self._springs
-        return self._constant, contact, efc, state, places, self._load(data), numbers, self._law
-
-    def _load(self, data):
+    def _set_load(self, data):
         """Load (n,) before what normal forces deliver, as ``KINDS`` have it."""
         if self.wanted.load_from == "rest":
-            return -(data.qfrc_smooth + data.qfrc_constraint)
-        if self.wanted.load_from == "given":
-            return arrays.vector("load", self.wanted.load, len(self.held), what="column")
-        return np.zeros(len(self.held))
+            np.add(data.qfrc_smooth, data.qfrc_constraint, out=self._load)
+            np.negative(self._load, out=self._load)
 
     def _view(self, data):
         expect("mend", data=(data, self.mujoco.MjData))
@@ -285,6 +277,7 @@ class Mender:
             "trees without mass": not (mass > 0.0).all(),
             "no degrees of freedom": int(model.nv) == 0,
             "flexible bodies": int(model.nflex) > 0,
+            "its arrays are of unknown types": not self._states.known,
             "adhesion": any(np.any(pull) for pull in pulls),
         }
         return next((why for why, found in reasons.items() if found), "")
@@ -314,6 +307,7 @@ class Mender:
             own.append(values)
         made, n = self.made, int(self.model.nv)
         accuracy = self.wanted.given.get("own_accuracy", 1e-6)
+        # kept, as compiled code goes by their addresses
         self._constant = (
             np.ascontiguousarray(made.tree, np.int64),
             np.ascontiguousarray(made.turns),
@@ -326,3 +320,10 @@ class Mender:
             *tables,
             *own,
         )
+        sizes = n, len(made.body_tree), len(made.geom_body), *map(len, (*tables, *own))
+        states = self._states
+        load = 0 if self.wanted.load_from == "engine" else address(self._load)
+        return np.array([
+            *sizes, *map(address, self._constant), *states.poses, load, address(self._options),
+            0, 0, *states.layout,
+        ], np.int64)  # fmt: skip

@@ -1,8 +1,12 @@
 """Arrays between ``Stack`` and the compiled code of ``prepared.stacked``."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..._support import arrays
+from .contacts import EngineContacts
 from .materials import ByContact, by_name
 from .prepared import codes
 from .prepared.pairs import PairTable
@@ -98,3 +102,30 @@ def _named(stack, tables, stiffness, friction):
         known = (value >= 0.0)[..., None]
         friction[..., :2] = np.where(known, value[..., None], friction[..., :2])
     return stiffness, friction
+
+
+@dataclass(frozen=True)
+class Found:
+    """``FoundForces`` of one environment. own_rows: what ``rows`` gives; made: gives its
+    contacts."""
+
+    force: np.ndarray
+    tangential: np.ndarray
+    rough: bool
+    residual: float
+    solves: int
+    own_rows: tuple[np.ndarray, np.ndarray]
+    made: Callable[[], EngineContacts]
+    goes_on: bool = False
+
+    def contacts(self) -> EngineContacts:
+        return self.made()
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.own_rows
+
+    def springs(self) -> None:
+        return None
+
+    def listed(self) -> None:
+        return None

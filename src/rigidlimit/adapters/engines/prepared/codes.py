@@ -12,3 +12,4 @@ SEVERAL = 8  # forces may depend on motions of several bodies that contacts hard
 UNKNOWN_PAIR = 9  # a pair of parts whose stiffness or friction by name is not known yet
 OTHER = 10  # contacts of a kind that compiled code does not read
 UNSTABLE = 11  # contacts slide, and the equilibrium is not known to be stable
+FAR = 12  # bodies are farther from where contacts were found than speeds tell: one step, or wrong

@@ -1,7 +1,7 @@
 """Mended forces that compiled code found, with all else made when it is asked for."""
 
-from collections.abc import Callable
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -15,49 +15,63 @@ from ..options import MendOptions
 from ..result import MendedForces
 
 
+class FoundForces(Protocol):
+    """What compiled code found for a state.
+
+    force (contacts,), tangential (contacts, k): in the engine's list. rough: whether friction was
+    found too; residual; solves: linear systems. goes_on: whether contacts go on from springs of an
+    earlier state.
+    """
+
+    force: np.ndarray
+    tangential: np.ndarray
+    rough: bool
+    residual: float
+    solves: int
+    goes_on: bool
+
+    def contacts(self) -> EngineContacts:
+        """The contacts of the state, not settled yet."""
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places (m,) of solved contacts in the engine's list, and whether they took part."""
+
+    def springs(self) -> ContactSprings | None:
+        """What contacts remember; None: the general path tells."""
+
+    def listed(self) -> Listed | None:
+        """The engine's contacts and forces; None: as ``contacts`` has them."""
+
+
 class PreparedForces(MendedForces):
     """``MendedForces`` whose forces, status and residual are at hand; contacts, balance, notes and
     message are made, by the general path from what was kept of the state, when they are asked for.
-
-    made: gives the ``EngineContacts`` of this state, not settled yet. force (contacts,), tangential
-    (contacts, k): in the engine's list. rows: gives (row (m,), took_part (m,) bool): places of
-    solved contacts there, and whether they took part. rough: whether friction was found too.
-    springs: gives what contacts remember; None: the general path does. goes_on: whether they go on
-    from springs of an earlier state. listed: gives the engine's contacts; None: from ``made``.
     """
 
-    def __init__(
-        self,
-        made: Callable[[], EngineContacts],
-        options: MendOptions,
-        force: np.ndarray,
-        tangential: np.ndarray,
-        rows: Callable[[], tuple[np.ndarray, np.ndarray]],
-        rough: bool,
-        residual: float,
-        iterations: int,
-        springs: Callable[[], ContactSprings | None] | None = None,
-        goes_on: bool = False,
-        listed: Callable[[], Listed] | None = None,
-    ):
-        self.__dict__.update(
-            _made=made, options=options, force=force, tangential=tangential, _rows=rows,
-            _rough=rough, _residual=residual, _iterations=iterations,
-            _springs=springs, _goes_on=goes_on, _listed=listed,
-        )  # fmt: skip
+    def __init__(self, found: FoundForces, options: MendOptions):
+        self.__dict__.update(found=found, options=options)
 
     @cached_property
     def _general(self) -> MendedForces:
-        return mended_as_filled(self._made(), self.options)
+        return mended_as_filled(self.found.contacts(), self.options)
 
     @cached_property
     def contacts(self) -> EngineContacts:
         known = self.__dict__.get("_general")
-        return self._made().settled() if known is None else known.contacts
+        return self.found.contacts().settled() if known is None else known.contacts
 
     @cached_property
     def listed(self) -> Listed:
-        return super().listed if self._listed is None else self._listed()
+        listed = self.found.listed()
+        return super().listed if listed is None else listed
+
+    @cached_property
+    def force(self) -> np.ndarray:
+        return self.found.force
+
+    @cached_property
+    def tangential(self) -> np.ndarray:
+        return self.found.tangential
 
     @property
     def pressing(self) -> np.ndarray:
@@ -77,27 +91,30 @@ class PreparedForces(MendedForces):
 
     @property
     def joint(self) -> bool:
-        return self._rough
+        return self.found.rough
 
     @property
     def row(self) -> np.ndarray:
-        row, took_part = self._rows()
+        row, took_part = self.found.rows()
         return row[took_part]
 
     @property
     def solved(self) -> np.ndarray:
-        return np.flatnonzero(self._rows()[1])
+        return np.flatnonzero(self.found.rows()[1])
 
     @property
     def state(self) -> np.ndarray:
         state = np.full(len(self.force), "", object)
-        if self._rough:
-            state[self.row] = HISTORY if self._goes_on else UNLOADED
+        if self.joint:
+            state[self.row] = HISTORY if self.found.goes_on else UNLOADED
         return state
 
     @cached_property
     def springs(self) -> ContactSprings | None:
-        return springs_of(self) if self._springs is None else self._springs()
+        if not self.joint:
+            return None
+        known = self.found.springs()
+        return springs_of(self) if known is None else known
 
     @property
     def kept(self) -> np.ndarray:
@@ -113,8 +130,8 @@ class PreparedForces(MendedForces):
 
     @property
     def residual(self) -> float:
-        return self._residual
+        return self.found.residual
 
     @property
     def iterations(self) -> int:
-        return self._iterations
+        return self.found.solves

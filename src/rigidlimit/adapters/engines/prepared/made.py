@@ -1,7 +1,7 @@
 """``EngineContacts`` of states that compiled code has read, made when they are asked for."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -14,52 +14,51 @@ from ..materials import by_name
 from ..memory import ContactSprings
 from ..mujoco import ADVICE, notes_of_mocap, notes_of_rows, notes_of_stiffness
 from ..parts import NamedParts
+from .answer import PARTS, Answer
 from .columns import expanded
-from .mujoco_read import PARTS, Answer, shapes
-
-KEPT, SIZES = Answer._fields.index("kept"), Answer._fields.index("sizes")
-
-WHOLE = ("column", "count", "row", "dim", "geom")
-"""``PARTS`` that are integers."""
 
 
 class Made:
     """``EngineContacts`` of a state that was read by compiled code."""
 
-    def __init__(self, mender, answer, springs=None):
+    def __init__(self, mender, answer: Answer, springs=None):
         self.mender, self.answer, self.before = mender, answer, springs
 
-    @cached_property
-    def parts(self) -> dict[str, np.ndarray]:
-        """``PARTS`` by name."""
-        return {name: self.part(name) for name in PARTS}
+    @property
+    def part(self) -> Callable[[str], np.ndarray]:
+        return self.answer.part
 
-    def part(self, name: str) -> np.ndarray:
-        """One of ``PARTS``."""
-        shapes, ends = self._table
-        place = PARTS.index(name)
-        shape = shapes[place]
-        while len(shape) > 1 and shape[-1] == 1 and name not in ("values", "column"):
-            shape = shape[:-1]
-        shape = shape[:2] if name == "column" else shape
-        array = self.answer[KEPT][ends[place] : ends[place + 1]].reshape(shape)
-        return array.astype(np.int64) if name in WHOLE else array
+    @property
+    def force(self) -> np.ndarray:
+        return self.answer.force
 
-    @cached_property
-    def _table(self):
-        """Shapes of ``PARTS``, and where they begin and end."""
-        table = shapes(*self.answer[SIZES])
-        return table.tolist(), [0, *np.cumsum(table.prod(axis=1)).tolist()]
+    @property
+    def tangential(self) -> np.ndarray:
+        return self.answer.tangential
+
+    @property
+    def rough(self) -> bool:
+        return self.answer.rough
+
+    @property
+    def residual(self) -> float:
+        return self.answer.residual
+
+    @property
+    def solves(self) -> int:
+        return self.answer.solves
+
+    @property
+    def goes_on(self) -> bool:
+        return self.before is not None
 
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Places (m,) of solved contacts, and whether they took part."""
         return self.part("row"), self.part("took_part") != 0.0
 
-    def springs(self) -> ContactSprings | None:
+    def springs(self) -> ContactSprings:
         """What the contacts remember, as ``memory.springs_of`` has it."""
-        answer = Answer(*self.answer)
-        if not answer.rough:
-            return None
+        answer = self.answer
         own = np.flatnonzero(self.part("took_part"))
         frame = self.part("frame").reshape(-1, 3, 3)[own]
         along = answer.tangential[self.part("row")[own], :2]
@@ -74,7 +73,7 @@ class Made:
     def listed(self) -> Listed:
         """The contacts, without what only balance needs."""
         return Listed(
-            contacts=len(Answer(*self.answer).force),
+            contacts=self.answer.listed,
             row=self.part("row"),
             places=self._places(),
             engine_force=self.part("normal"),
@@ -93,15 +92,17 @@ class Made:
             system=self.mender.system[parts.body], centre=self.part("centre"), parts=parts,
         )  # fmt: skip
 
-    def __call__(self) -> EngineContacts:
-        mender, kept, answer = self.mender, self.parts, Answer(*self.answer)
-        wanted, ncon = mender.wanted, len(answer.force)
+    def contacts(self) -> EngineContacts:
+        """The contacts, as the reader of the general path fills them."""
+        mender, answer = self.mender, self.answer
+        kept = {name: self.part(name) for name in PARTS}
+        wanted, ncon = mender.wanted, answer.listed
         m, s, _, n = answer.sizes
         rows = expanded(kept["values"], kept["column"], kept["count"], n)
         places = self._places()
         pyramids = bool(mender.model.opt.cone == mender.cone)
         stiffness, said = self._stiffness()
-        contacts = EngineContacts(
+        made = EngineContacts(
             compact(rows[:, 0].copy()),
             kept["normal"],
             load=None if wanted.load_from == "engine" else kept["load"],
@@ -136,10 +137,10 @@ class Made:
         given = wanted.given
         if not ncon:  # values of each contact are not of this number
             given = {name: value for name, value in given.items() if name == "own_accuracy"}
-        return replace(contacts, **given) if given else contacts
+        return replace(made, **given) if given else made
 
     def _stiffness(self):
         """As ``mujoco._stiffness`` says it."""
-        found, own = self.parts["stiffness"], self.mender.stiffness
-        said = notes_of_stiffness(own, Answer(*self.answer).direct, len(found))
+        found, own = self.part("stiffness"), self.mender.stiffness
+        said = notes_of_stiffness(own, self.answer.direct, len(found))
         return own if by_name(own) else found, said

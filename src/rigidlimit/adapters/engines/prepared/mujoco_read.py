@@ -2,16 +2,27 @@
 
 What is read, and how, is that of ``mujoco_rows``, ``mujoco_state``, ``mujoco_places`` and
 ``reading.extents``, for contacts between geoms and constraints that are no rigid links. Arguments
-come as plain tuples of arrays, which numba recognises in a tenth of the time of named ones.
+are addresses, since numba takes as long for each array or number of Python as for a contact.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from ..tolerances import TOLERANCES
 from . import codes
+from .addresses import floats, rows, short, short_rows, truths, whole, whole_rows
+from .answer import (
+    CODE,
+    DIRECT,
+    ENGINE_RESIDUAL,
+    HEAD,
+    LISTED,
+    OTHER_ROWS,
+    RESIDUAL,
+    ROUGH,
+    SOLVES,
+    shapes,
+)  # fmt: skip
 from .compiled import INNER
 from .memory import remembered
 from .mujoco_rows import columns_moved, engine_residual, fill_forces, fill_rows
@@ -21,63 +32,59 @@ from .sizes import centres, tree_sizes
 _STILL, _STEPS = TOLERANCES.still, TOLERANCES.steps
 _TOUCHING = TOLERANCES.touching
 
-
-PARTS = (
-    "values", "column", "count", "normal", "tangential", "friction", "stiffness", "gap",
-    "gap_tolerance", "reach", "load", "velocity", "row", "dim", "geom", "point", "frame", "centre",
-    "took_part", "remembered",
-)  # fmt: skip
-"""What is kept of a state, one after another in one array: numpy makes each array of an answer in
-as long as compiled code takes for a contact."""
+MOST = 40_000
+"""Entries of the rows, zeros included, up to which compiled code takes a state: 60 contacts and
+more of a dozen free bodies. Beyond, sparse matrices are faster."""
 
 
 @njit(cache=True, nogil=True)
-def shapes(m: int, s: int, c: int, n: int) -> np.ndarray:
-    """Shapes (parts, 3) of ``PARTS``, of m contacts with rows of 1 + s directions and c columns."""
-    return np.array([
-        (m, 1 + s, c), (m, c, 1), (m, 1, 1), (m, 1, 1), (m, 5, 1), (m, 5, 1), (m, 1, 1), (m, 1, 1),
-        (m, 1, 1), (n, 1, 1), (n, 1, 1), (n, 1, 1), (m, 1, 1), (m, 1, 1), (m, 2, 1), (m, 3, 1),
-        (m, 9, 1), (m, 2, 3), (m, 1, 1), (m, 1, 1),
-    ])  # fmt: skip
+def mend_mujoco(model, state, ncon, nefc, far):
+    """The array of ``Answer`` of one state.
 
-
-class Answer(NamedTuple):
-    """What compiled code says of a state. code; force (ncon,) and tangential (ncon, 5): new, in
-    MuJoCo's list; kept: of ``PARTS``; sizes: (m, s, c, n) of their ``shapes``; rough: whether
-    friction was found too; solves: linear systems; residual; engine_residual: of MuJoCo's solver;
-    other: constraint rows of no contact; direct: contacts with a spring of their own."""
-
-    code: int
-    force: np.ndarray
-    tangential: np.ndarray
-    kept: np.ndarray
-    sizes: tuple[int, int, int, int]
-    rough: bool
-    solves: int
-    residual: float
-    engine_residual: float
-    other: int
-    direct: int
-
-
-@njit(cache=True, nogil=True)
-def mend_mujoco(model, contact, efc, state, places, load, numbers, law, before):
-    """Fields of ``Answer`` of one state.
-
-    model: tree, turns, geom_body, body_tree, body_column, body_mass, held, accuracy, stiffness and
-    friction by pair of geoms (or of no size), stiffness and friction of each contact (likewise).
-    contact: MuJoCo's pos, frame, geom, dim, friction, efc_address, mu, solref, solimp. efc: J,
-    J_rownnz, J_rowadr, J_colind, force, pos, margin, aref, b, D, type, KBIP. state: qvel, qacc,
-    qacc_smooth, qfrc_smooth, qfrc_inertial, xipos. places: xpos and xquat as found, at qpos and one
-    step before, cvel. load (n,) of the kind in numbers: that, timestep, extent, sparse, code of
-    pyramids and of elliptic cones, whether cones are pyramids, Runge-Kutta, noslip, own springs.
-    law: of ``shares.Law``. before: whether there are springs, then part, point, normal,
-    normal_force and tangential of ``ContactSprings``.
+    model (50,) int: numbers of columns, bodies, geoms, of rows of both tables and of values of each
+    contact; addresses of tree, turns, geom_body, body_tree, body_column, body_mass, held, accuracy,
+    stiffness and friction by pair of geoms (or of no size), stiffness and friction of each contact
+    (likewise), poses and M qacc of ``StateArrays``, load (0: none), options, springs (0: none); how
+    many springs there are; then ``StateArrays.layout``. options: of ``StateArrays.options``, then
+    kind of load, whether MuJoCo's own springs count, whether equalities are as MuJoCo has them, and
+    of ``shares.Law``. springs: addresses of part, point, normal, normal_force and tangential of
+    ``ContactSprings``. state (13,) int: ``View.places``. ncon, nefc: contacts and rows. far:
+    whether the pose one step before is known.
     """
-    kind, dt, extent, sparse, pyramid, elliptic, pyramids, stages, noslip, springs = numbers
-    tree, turns, geom_body, body_tree, body_column, mass, held, accuracy = model[:8]
-    code = codes.SOLVED if _in_place(places, body_tree, dt, extent) else codes.WRONG_STATE
-    if code == codes.SOLVED and not _finite(state[0], efc[4]):
+    n, bodies, geoms = model[0], model[1], model[2]
+    option = floats(model[25], 16)
+    dt, extent, sparse = option[0], option[1], option[2] != 0.0
+    pyramid, elliptic = option[3], option[4]
+    pyramids, stages, noslip = option[5] != 0.0, option[6] != 0.0, option[7] != 0.0
+    kind, springs, equalities_given = int(option[8]), option[9] != 0.0, option[10] != 0.0
+    if 3 * ncon * n > MOST or _linked_or_asleep(state, equalities_given):
+        return _no_answer(codes.OTHER)
+    for k in range(2):
+        if model[5 + k] > 1 and model[5 + k] != ncon:
+            return _no_answer(codes.OTHER)
+    layout = model[28:]
+    tree, turns = whole(model[7], n), truths(model[8], n)
+    geom_body, body_tree = whole(model[9], geoms), whole(model[10], bodies)
+    body_column, mass = whole(model[11], bodies), floats(model[12], bodies)
+    held, accuracy = truths(model[13], n), floats(model[14], n)
+    tables = (
+        rows(model[15], model[3], model[3]), rows(model[16], model[4], model[4]),
+        floats(model[17], model[5]), floats(model[18], model[6]),
+    )  # fmt: skip
+    contact = _contacts(layout, state[0], ncon)
+    efc = _constraints(layout, state[0], nefc, n, sparse)
+    state_arrays = (
+        floats(state[1], n), floats(state[2], n), floats(state[3], n), floats(state[4], n),
+        floats(model[23], n), rows(state[5], bodies, 3),
+    )  # fmt: skip
+    places = (
+        rows(state[6], bodies, 3), rows(state[7], bodies, 4), rows(model[19], bodies, 3),
+        rows(model[20], bodies, 4), rows(model[21], bodies, 3), rows(model[22], bodies, 4),
+        rows(state[8], bodies, 6),
+    )  # fmt: skip
+    load = floats(model[24], n) if model[24] != 0 else np.zeros(n)
+    code = _in_place(places, body_tree, dt, extent, far)
+    if code == codes.SOLVED and not _finite(state_arrays[0], efc[4]):
         code = codes.NO_NUMBER
     row = np.flatnonzero(contact[5] >= 0)
     if code == codes.SOLVED:
@@ -86,8 +93,8 @@ def mend_mujoco(model, contact, efc, state, places, load, numbers, law, before):
         code = codes.NOTHING_BEARS
     if code != codes.SOLVED:
         return _no_answer(code)
-    m, n = len(row), len(tree)
-    speeds, position, margin = state[0], efc[5], efc[6]
+    m = len(row)
+    speeds, position, margin = state_arrays[0], efc[5], efc[6]
     first, dim = np.empty(m, np.int64), np.empty(m, np.int64)
     s, other = 2, len(efc[4])
     for i in range(m):
@@ -99,7 +106,8 @@ def mend_mujoco(model, contact, efc, state, places, load, numbers, law, before):
     ends = np.zeros(len(table) + 1, np.int64)
     for k in range(len(table)):
         ends[k + 1] = ends[k] + table[k, 0] * table[k, 1] * table[k, 2]
-    kept = np.zeros(ends[-1])
+    out = np.zeros(HEAD + 6 * ncon + ends[-1])
+    kept = out[HEAD + 6 * ncon :]
     values = kept[: ends[1]].reshape(m, 1 + s, widest)
     normal = kept[ends[3] : ends[4]]
     tangential = kept[ends[4] : ends[5]].reshape(m, 5)
@@ -130,14 +138,14 @@ def mend_mujoco(model, contact, efc, state, places, load, numbers, law, before):
     fill_rows(efc, first, dim, friction, pyramids, sparse, column, count, n, values)
     fill_forces(efc[4], first, dim, friction, pyramids, normal, tangential)
     same, residual = engine_residual(
-        efc, state, first, dim, friction, pyramids, sparse, contact[6], row, noslip
+        efc, state_arrays, first, dim, friction, pyramids, sparse, contact[6], row, noslip
     )
     if not same:
         return _no_answer(codes.WRONG_STATE)
     direct = _stiffness(contact, efc, row, first, dim, pyramids, springs, stiffness)
-    if not _by_pair(geom, row, model[8:], stiffness, friction):
+    if not _by_pair(geom, row, tables, stiffness, friction):
         return _no_answer(codes.UNKNOWN_PAIR)
-    centres(geom, geom_body, body_tree, body_column, tree, mass, state[5], centre)
+    centres(geom, geom_body, body_tree, body_column, tree, mass, state_arrays[5], centre)
     size = tree_sizes(values, column, count, tree, point, centre, tolerance)
     for j in range(n):
         reach[j] = size[tree[j]] if turns[j] else 1.0
@@ -150,32 +158,41 @@ def mend_mujoco(model, contact, efc, state, places, load, numbers, law, before):
         gap[i] = position[first[i]] - margin[first[i]] + dt * speed
         tolerance[i] *= _TOUCHING
     memory = np.zeros((0, 3))
-    if before[0]:
-        memory = remembered(before[1:], geom, point, frame)
+    if model[26] != 0:
+        at, count_before = whole(model[26], 5), model[27]
+        earlier = (
+            whole_rows(at[0], count_before, 2), rows(at[1], count_before, 3),
+            rows(at[2], count_before, 3), floats(at[3], count_before),
+            rows(at[4], count_before, 3),
+        )  # fmt: skip
+        memory = remembered(earlier, geom, point, frame)
     given = Given(
         values, column, count, normal, tangential, friction, stiffness, gap, tolerance, own_load,
         kind, held, tree, reach, accuracy, 1.0, memory,
     )  # fmt: skip
-    found = shared(given, Law(law[0], law[1], law[2], law[3], law[4]))
+    law = Law(option[11], option[12], option[13] != 0.0, option[14], option[15])
+    found = shared(given, law)
     if found.code != codes.SOLVED:
         return _no_answer(found.code)
-    force, rubs = np.zeros(len(contact[5])), np.zeros((len(contact[5]), 5))
+    force, rubs = out[HEAD : HEAD + ncon], out[HEAD + ncon : HEAD + 6 * ncon].reshape(ncon, 5)
     for i in range(m):
         force[row[i]] = found.force[i]
         for k in range(5):
             rubs[row[i], k] = found.tangential[i, k]
         kept[ends[18] + i] = 1.0 if found.took_part[i] else 0.0
         kept[ends[19] + i] = found.kept[i]
-    return (
-        codes.SOLVED, force, rubs, kept, (m, s, widest, n), found.rough, found.solves,
-        found.residual, np.nan if stages else residual, other, direct,
-    )  # fmt: skip
+    out[ROUGH], out[SOLVES], out[RESIDUAL] = found.rough, found.solves, found.residual
+    out[ENGINE_RESIDUAL] = np.nan if stages else residual
+    out[OTHER_ROWS], out[DIRECT], out[LISTED] = other, direct, ncon
+    out[LISTED + 1], out[LISTED + 2], out[LISTED + 3], out[LISTED + 4] = m, s, widest, n
+    return out
 
 
 @njit(**INNER)
 def _no_answer(code):
-    none = np.zeros(0)
-    return code, none, np.zeros((0, 5)), none, (0, 0, 0, 0), False, 0, 0.0, 0.0, 0, 0
+    out = np.zeros(HEAD)
+    out[CODE] = code
+    return out
 
 
 @njit(**INNER)
@@ -189,8 +206,48 @@ def _finite(velocity, force):
 
 
 @njit(**INNER)
-def _in_place(places, body_tree, dt, extent):
-    """Whether qpos is where MuJoCo found the contacts, or one step on."""
+def _linked_or_asleep(state, equalities_given):
+    """Whether rigid links join bodies, or some are asleep."""
+    linked, asleep = truths(state[9], state[11]), short(state[10], state[12])
+    return (not equalities_given and linked.any()) or (asleep >= 0).any()
+
+
+@njit(**INNER)
+def _contacts(layout, start, ncon):
+    """Fields ``CONTACT`` of MuJoCo's contacts, which are records of some bytes each."""
+    at = whole(start + layout[0], 1)[0] if ncon > 0 else 0
+    size = layout[13]
+    real, integer = rows(at, ncon, size // 8), short_rows(at, ncon, size // 4)
+    f, i = layout[14:] // 8, layout[14:] // 4
+    return (
+        real[:, f[0] : f[0] + 3], real[:, f[1] : f[1] + 9], integer[:, i[2] : i[2] + 2],
+        integer[:, i[3]], real[:, f[4] : f[4] + 5], integer[:, i[5]], real[:, f[6]],
+        real[:, f[7] : f[7] + 2], real[:, f[8] : f[8] + 5],
+    )  # fmt: skip
+
+
+@njit(**INNER)
+def _constraints(layout, start, nefc, n, sparse):
+    """Arrays ``ROWS`` of MuJoCo's constraints."""
+    at = np.zeros(12, np.int64)
+    if nefc > 0:
+        for k in range(12):
+            at[k] = whole(start + layout[1 + k], 1)[0]
+    length, begin = short(at[1], nefc), short(at[2], nefc)
+    entries = nefc * n
+    if sparse:
+        entries = begin[nefc - 1] + length[nefc - 1] if nefc > 0 else 0
+    return (
+        floats(at[0], entries), length, begin, short(at[3], entries), floats(at[4], nefc),
+        floats(at[5], nefc), floats(at[6], nefc), floats(at[7], nefc), floats(at[8], nefc),
+        floats(at[9], nefc), short(at[10], nefc), rows(at[11], nefc, 4),
+    )  # fmt: skip
+
+
+@njit(**INNER)
+def _in_place(places, body_tree, dt, extent, far):
+    """SOLVED where qpos is where MuJoCo found the contacts, or one step on, WRONG_STATE where it is
+    neither; FAR where the pose one step before has to be known to tell."""
     xpos, xquat, xpos_now, xquat_now, xpos_before, xquat_before, cvel = places
     size, away, anything = max(1.0, extent), 0.0, False
     for b in range(len(xpos)):
@@ -199,7 +256,7 @@ def _in_place(places, body_tree, dt, extent):
         for k in range(4):
             away = max(away, abs(xquat_now[b, k] - xquat[b, k]))
     if away <= _STILL * size:
-        return True
+        return codes.SOLVED
     fits = True
     for b in range(len(xpos)):
         if body_tree[b] < 0:
@@ -208,16 +265,20 @@ def _in_place(places, body_tree, dt, extent):
         for k in range(3):
             anything |= xpos[b, k] != 0.0
             off = max(off, abs(xpos_now[b, k] - xpos[b, k]))
-            step = max(step, abs(xpos_now[b, k] - xpos_before[b, k]))
+            if far:
+                step = max(step, abs(xpos_now[b, k] - xpos_before[b, k]))
         for k in range(4):
             anything |= xquat[b, k] != 0.0
             off = max(off, abs(xquat_now[b, k] - xquat[b, k]))
-            step = max(step, abs(xquat_now[b, k] - xquat_before[b, k]))
+            if far:
+                step = max(step, abs(xquat_now[b, k] - xquat_before[b, k]))
         for k in range(6):
             speed = max(speed, abs(cvel[b, k]))
         step += dt * speed * size
         fits &= not off > _STEPS * step + _STILL * size
-    return fits or not anything
+    if fits or not anything:
+        return codes.SOLVED
+    return codes.WRONG_STATE if far else codes.FAR
 
 
 @njit(**INNER)

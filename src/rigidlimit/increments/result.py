@@ -30,6 +30,8 @@ class IncrementResult(RoughDynamicsResult):
     stiffness : float
         s, 0 where sweeps ended the step; forces differ from those of the stiff limit by a part of
         about 1/s.
+    spring_scale : float
+        Stiffness of the springs over that of ``StepResult.stiffness``.
     sweeps : int
         Gauss-Seidel sweeps.
     elastic_energy : float [J]
@@ -52,6 +54,7 @@ class IncrementResult(RoughDynamicsResult):
     trial: np.ndarray | None = None
     at_bound: np.ndarray | None = None
     stiffness: float = 0.0
+    spring_scale: float = 0.0
     sweeps: int = 0
     elastic_energy: float = 0.0
     energy_made: float = 0.0

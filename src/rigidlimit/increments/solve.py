@@ -47,10 +47,11 @@ PRESSED = 1e-3
 class Solution:
     """force (m, d) [N] in the cones. normal (m,) [N]: trial normal force, negative where springs
     are open. velocity (n,) of the free degrees of freedom. s: stiffness, 0 after sweeps. residual:
-    over the scale of velocities; worst: contact of the largest. several: whether the step begins
-    without forces and ends in the stiff limit at an equilibrium that is unstable. sweeps, systems:
-    done. routes: tried. energy, begun [J]: of the springs at the end and when the step begins.
-    locked: contacts of bodies that have no room left, the hardest pressed first, or None."""
+    over the scale of velocities; worst: contact of the largest. spring_scale: ``Springs.scale``.
+    several: whether the step begins without forces and ends in the stiff limit at an equilibrium
+    that is unstable. sweeps, systems: done. routes: tried. energy, begun [J]: of the springs at the
+    end and when the step begins. locked: contacts of bodies that have no room left, the hardest
+    pressed first, or None."""
 
     force: np.ndarray
     normal: np.ndarray
@@ -60,6 +61,7 @@ class Solution:
     residual: float
     tolerance: float
     worst: int = 0
+    spring_scale: float = 0.0
     sweeps: int = 0
     systems: int = 0
     routes: tuple[str, ...] = ()
@@ -99,7 +101,7 @@ class _Search:
     def __init__(self, increment: Increment, tolerance: float, settings: IncrementSettings):
         self.increment, self.tolerance, self.settings = increment, tolerance, settings
         self.budget = Budget(settings, *increment.shape, small=increment.small)
-        self.last = 0  # systems of the last attempt of Newton's method
+        self.last = 0  # systems of the last attempt of Newton's method that succeeded
         self.routes: list[str] = []
         self.locked: np.ndarray | None = None
         self.force = _remembered(increment)
@@ -190,10 +192,10 @@ class _Search:
         except np.linalg.LinAlgError:
             self.budget.systems += 1
             return None
-        self.last = found.iterations
         self.budget.systems += found.iterations
         if not found.residual <= max(tolerance, slack):
             return None
+        self.last = found.iterations
         force = np.array(found.force)
         into_cones(law.friction, force)
         velocity = self.increment.velocity(force)
@@ -228,12 +230,12 @@ class _Search:
 
     def _stiffened(self, found: _Found) -> _Found:
         """At the stiffest springs, or as near to them as Newton's method comes with little work."""
-        while found.springs.s < self.settings.stiffest:
-            if not (self.last <= SEARCH.easy or self._worth_more(found)):
-                break
+        while found.springs.s < self.settings.stiffest and self._near_rest(found, SEARCH.calm):
             limit = self._to_the_limit(found)
             if limit is not None:
                 return limit
+            if not (self.budget.full or self._near_rest(found)):
+                break
             stiffer = self._stiffer(found)
             if stiffer is None:
                 break
@@ -253,13 +255,11 @@ class _Search:
             return False
         return growth(found.mechanics, found.springs.law, found.x) is not None
 
-    def _worth_more(self, found: _Found) -> bool:
-        """Whether stiffer springs are tried where Newton's method had much to do: in small
-        networks, at the start of a scene, and at rest: where most contacts rest if systems are
-        cheap, else where all do."""
-        increment = self.increment
-        s, calm = found.springs.s, SEARCH.calm if self.budget.full else 1.0
-        return increment.small or self.begins or rests(increment, found.velocity, s, calm)
+    def _near_rest(self, found: _Found, part: float = 1.0) -> bool:
+        """Whether stiffer springs are worth their systems: where Newton's method had little to do,
+        in small networks, at the start of a scene, and where this part of the contacts rests."""
+        easy = self.last <= SEARCH.easy or self.increment.small or self.begins
+        return easy or rests(self.increment, found.velocity, found.springs.s, part)
 
     def _to_the_limit(self, found: _Found) -> _Found | None:
         s = self.settings.stiffest
@@ -331,6 +331,7 @@ class _Search:
             residual=residual,
             tolerance=tolerance,
             worst=worst,
+            spring_scale=springs.scale,
             sweeps=self.budget.sweeps,
             systems=self.budget.systems,
             routes=tuple(self.routes),

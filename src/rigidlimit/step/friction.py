@@ -70,7 +70,7 @@ class Memory:
 
     force (m,), tangential_force (m, 3) [N]: of the step, from which step 1 starts. normal (m,),
     tangential (m, 3) [N]: ``ContactHistory``; zero where the contact was open. stiffness, energy
-    [J]: of ``IncrementResult``; 0 of other steps.
+    [J], spring_scale: of ``IncrementResult``; 0 of other steps.
     """
 
     contacts: Contacts
@@ -80,6 +80,7 @@ class Memory:
     tangential: np.ndarray
     stiffness: float = 0.0
     energy: float = 0.0
+    spring_scale: float = 0.0
 
     def at(self, contacts: Contacts, velocity: np.ndarray, dt: float) -> "Memory":
         """The memory of these contacts; velocity (n, 6): with which the bodies came here."""
@@ -92,6 +93,7 @@ class Memory:
             carry_tangential(contacts, self.contacts, self.tangential, turn),
             self.stiffness,
             self.energy,
+            self.spring_scale,
         )
 
 
@@ -224,6 +226,7 @@ def remembered(found: "StepResult") -> Memory | None:
             borne,
             motion.stiffness,
             motion.elastic_energy,
+            motion.spring_scale,
         )
     memory, answer = found.memory, found.compatible
     contacts, m = found.contacts, len(found.contacts)
@@ -250,7 +253,7 @@ STORED = ("normal", "tangents")
 KEPT = ("force", "tangential_force", "normal", "tangential")
 """Of a memory, contact by contact."""
 
-OF_THE_STEP = ("stiffness", "energy")
+OF_THE_STEP = ("stiffness", "energy", "spring_scale")
 """Of a memory, of all contacts together."""
 
 

@@ -85,6 +85,7 @@ def advance(
         d,
         ContactSprings(k_n, k_t, mu, settings.exponent, options.tangential_law),
         history,
+        remembered=0.0 if memory is None else memory.spring_scale,
         slop=settings.increment.overlap * _size(contacts, bodies),
         order=np.argsort(contacts.point @ SPREAD, kind="stable"),
     )
@@ -173,6 +174,7 @@ def _motion(
         trial=trial,
         at_bound=(force[:, 0] > 0.0) & at_bound & (bound > 0.0),
         stiffness=found.s,
+        spring_scale=found.spring_scale,
         sweeps=found.sweeps,
         elastic_energy=found.energy,
         several=found.several,

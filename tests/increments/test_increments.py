@@ -7,6 +7,7 @@ import rigidlimit as rl
 from rigidlimit.bodies.mass import mass_matrix
 from rigidlimit.compatibility.friction import contact_tangential_stiffness
 from rigidlimit.increments import IncrementSettings
+from rigidlimit.increments.problem import remembered_lengths
 from rigidlimit.step import increment
 
 RADIUS = 0.01
@@ -180,3 +181,21 @@ def test_a_packing_comes_to_rest_and_stays():
     # balls may roll for ever; most are at rest to rounding
     assert np.median(still) < 1e-9 * radius
     assert result.contacts.gap.min() > -1e-2 * radius
+
+
+@pytest.mark.parametrize("exponent", [2.0, 2.5])
+def test_openings_beyond_what_springs_give_way_by_stay_as_long(exponent):
+    """Closed form: a ball that has rolled a micrometre off another one at the stiff limit is that
+    far off at soft springs too (their opening under the same force was cut down to ``overlap``)."""
+    normal, k, stiff, soft = np.array([2.0, -3.0, -1e6]), np.full(3, 0.5), 1e12, 1e3
+
+    def length(force, scale):
+        return (force / (scale * 0.5)) ** (1 / (exponent - 1))
+
+    springs, apart = remembered_lengths(normal, k, exponent, soft, stiff, 10.0)
+    # rounding of powers
+    np.testing.assert_allclose(springs, length(np.array([2.0, 3.0, 10.0]), soft), rtol=1e-14)
+    np.testing.assert_allclose(apart, [0, 0, length(1e6, stiff) - length(10.0, stiff)], rtol=1e-14)
+    for before in (soft, 0.0):  # the same springs, or unknown ones
+        same = sum(remembered_lengths(normal, k, exponent, soft, before, 10.0))
+        np.testing.assert_allclose(same, length(np.abs(normal), soft), rtol=1e-14)

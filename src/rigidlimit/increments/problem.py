@@ -195,7 +195,10 @@ class Increment:
         history, dt = self.history, self.step.dt
         kept = history.tangential
         scale = size / dt ** (p - 1.0)
-        of_springs, apart = (length / dt for length in self._known(scale))
+        of_springs, apart = remembered_lengths(
+            history.normal, given.normal, p, scale, self.remembered, GIVES * self.impact
+        )
+        of_springs, apart = of_springs / dt, apart / dt
         known = np.sign(history.normal) * (of_springs + apart)
         by_gap, slop = -self.gap / dt, self.slop / dt
         near = np.clip(known, by_gap - slop, by_gap + slop)  # open by a displacement of springs
@@ -219,21 +222,6 @@ class Increment:
         law = ContactLaw(normal, tangential, given.friction, kept, p)
         begun = np.column_stack([normal * np.maximum(overlap, 0.0) ** (p - 1), history.tangential])
         return Springs(s, scale, law, rigid, lead, _energy(law, begun))
-
-    def _known(self, scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """What contacts remember: lengths (m,) [m] by which springs of this scale are pressed or
-        open, and by which contacts are apart beyond what springs give way by, at any scale."""
-        p, normal = self.springs.exponent, self.history.normal
-
-        def length(force: np.ndarray, scale: float) -> np.ndarray:
-            return (force / (scale * self.springs.normal)) ** (1.0 / (p - 1.0))
-
-        size = np.abs(normal)
-        if not self.remembered:
-            return length(size, scale), np.zeros(len(size))
-        springs = np.where(normal < 0.0, np.minimum(size, GIVES * self.impact), size)
-        apart = length(size, self.remembered) - length(springs, self.remembered)
-        return length(springs, scale), apart
 
     def slopes(self, s: float) -> np.ndarray:
         """Stiffnesses (m,) [N s/m] of the contacts at s under forces that stop impacts."""
@@ -268,6 +256,31 @@ class Increment:
             return False
         u = self.contact_velocity(self.v_free)
         return not (u[:, 0] < -np.maximum(self.gap, 0.0) / self.step.dt).any()
+
+
+def remembered_lengths(
+    normal: np.ndarray,
+    stiffness: np.ndarray,
+    exponent: float,
+    scale: float,
+    before: float,
+    most: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lengths (m,) [m]: by which springs are pressed or open, and contacts are apart beyond that.
+
+    normal (m,) [N]: remembered, negative where open, of springs of the scale ``before`` (0: as
+    now); stiffness (m,): of ``ContactSprings``; scale: of the springs now. Openings up to the force
+    ``most`` are of springs, and change with their scale; the rest is a distance.
+    """
+    size = np.abs(normal)
+
+    def length(force: np.ndarray, scale: float) -> np.ndarray:
+        return (force / (scale * stiffness)) ** (1.0 / (exponent - 1.0))
+
+    if not before:
+        return length(size, scale), np.zeros(len(size))
+    springs = np.where(normal < 0.0, np.minimum(size, most), size)
+    return length(springs, scale), length(size, before) - length(springs, before)
 
 
 def _energy(law: ContactLaw, force: np.ndarray) -> float:

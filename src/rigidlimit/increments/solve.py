@@ -166,14 +166,16 @@ class _Search:
         slack: float = 0.0,
         *,
         secants: bool = False,
+        tolerance: float | None = None,
     ) -> _Found | None:
-        """None where the residual stays above the tolerance and above ``slack``. secants: whether
-        secant iterations come first, as they always do in small networks."""
+        """None where the residual stays above the tolerance (None: that of the step) and above
+        ``slack``. secants: whether secant iterations come first, as they always do in small
+        networks."""
         iterations = self.budget.systems_left(SEARCH.attempts(self.increment.small))
         if iterations == 0:
             return None
         self.routes.append("newton")
-        law, tolerance = springs.law, self.tolerance
+        law, tolerance = springs.law, tolerance or self.tolerance
         try:
             if isinstance(mechanics, Dense):
                 size = self.increment.impact
@@ -293,7 +295,11 @@ class _Search:
                 return None
             if split is None:
                 return None
-            found = self._newton(springs, split.mechanics, split.start, SPLIT_AGAIN)
+            # a velocity that is split again anyway need not be known to the last digit
+            enough = SPLIT_AGAIN if part < 1.0 and split.rigid.any() else self.tolerance
+            found = self._newton(
+                springs, split.mechanics, split.start, SPLIT_AGAIN, tolerance=enough
+            )
             if found is None or found.residual <= self.tolerance:
                 return found
             velocity = (split.rigid + found.x) / increment.weight

@@ -6,6 +6,7 @@ random    step 1 of the 784 contacts of a pyramid, gaps and velocities at random
 settle    processor time per step of settling rough packings
 pyramids  processor time of a cold step of rough pyramids, and of the step after it
 rest      LAMMPS at rest under loads that grew slowly: groove, pyramid, layers pushed sideways
+tilts     LAMMPS as gravity turns forth and back over a pyramid, by steps of contact dynamics
 lammps    a rough packing that came to rest in LAMMPS, taken over with its tangential springs,
           as gravity turns by 0.01 rad
 heap      angle of repose of a heap of disks, beside the DEM
@@ -163,6 +164,42 @@ def rest(young=2e6, over=60.0, dt=1e-4):
         )
 
 
+def tilts(young=2e6, over=40.0, dt=1e-4, mu=0.3, steps=(1, 4, 16, 64)):
+    """Gravity turns forth and back in six stages; steps: of contact dynamics in a stage."""
+    from .lammps_peer import march_spheres
+
+    centres, held = _layers(4, 4), 16
+    stages = [(0, 0), (0.1, 0.05), (0, 0), (-0.1, 0.05), (0.05, -0.1), (0, 0), (0.1, 0)]
+    pulls = [np.array([x, y, -1.0]) for x, y in stages]
+    scene = rl.Scene(gravity=pulls[0])
+    rough = rl.Material(young=young, friction=mu, tangential_stiffness=2 / 7)
+    scene.add_many(rl.Sphere(0.5), centres[:held], material=rough, mass=1.0, fixed=True)
+    scene.add_many(rl.Sphere(0.5), centres[held:], material=rough, mass=1.0)
+    for last in (2, 4, 6):
+        dem = PenaltySimulation(scene, restitution=0.3, dt=dt)
+        legs = [(pull, round(over / dt)) for pull in pulls[: last + 1]]
+        theirs = march_spheres(dem, round(0.1 * over / dt), path=legs)
+        known = theirs.force[:, None] * theirs.contacts.normal + theirs.tangential
+        errors = []
+        for count in steps:
+            simulation = rl.Simulation(scene, dt=1e-3)
+            step = simulation.step()
+            for before, after in pairwise(pulls[: last + 1]):
+                for k in range(1, count + 1):
+                    simulation.set_gravity(before + (after - before) * k / count)
+                    step = simulation.step()
+            at = step.contacts.places_in(theirs.contacts)
+            errors.append(np.abs(step.force_vectors - _at(known, at)).max() / np.abs(known).max())
+        print(
+            f"tilts: after {last} stages, deepest overlap {-theirs.contacts.gap.min():.1e} of a "
+            "diameter, largest difference in " + ", ".join(
+                f"{count} steps a stage {error:.1e}"
+                for count, error in zip(steps, errors, strict=True)
+            ),
+            flush=True,
+        )  # fmt: skip
+
+
 def _at(vectors, at):
     """``vectors`` at these places, zero where there is none (negative)."""
     return np.where(at[:, None] >= 0, vectors[at], 0.0)
@@ -298,6 +335,7 @@ CHECKS = {
     "settle": settle,
     "pyramids": pyramids,
     "rest": rest,
+    "tilts": tilts,
     "lammps": lammps,
     "heap": heap,
 }

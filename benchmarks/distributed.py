@@ -6,10 +6,11 @@
 With --copies a random packing of 500 balls in a periodic cell, brought to rest under pressure and
 then grown by 0.2 %, is repeated so often along the cell's edges, in place of pyramids.
 
-Each solve is a process of its own (or some, by mpiexec), from the network file to the forces. Wall
-time of the whole solve, reading included; memory: the largest process at its peak, of which some
-0.23 GB are Python with its libraries. MUMPS lives by BLAS: Debian's reference BLAS is slow, and
-``libopenblas0-pthread`` takes its place.
+Each solve is a process of its own (or some, by mpiexec), from the network file to the forces. Time
+of the whole solve, reading included: by the clock, and of the processor (the largest of a rank,
+with its waiting for others), which other programs on the machine change less; memory: the largest
+process at its peak, of which some 0.23 GB are Python with its libraries. MUMPS lives by BLAS:
+Debian's reference BLAS is slow, and ``libopenblas0-pthread`` takes its place.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from .problems import LAWS, pyramid_pairs
 OWN = """
 import resource, sys, time, numpy as np, scipy.sparse as sp, rigidlimit as rl
 from rigidlimit.distributed.network_file import NetworkFile
-t = time.perf_counter()
+t, used = time.perf_counter(), time.process_time()
 file = NetworkFile(sys.argv[1])
 net = file.part((0, file.bodies), (0, file.contacts))
 (m, w), n, d = (len(net.body), net.width), len(net.load), net.components
@@ -48,7 +49,9 @@ answer = rl.compatible_forces(
     B, net.load.ravel(), stiffness=net.stiffness, exponent=net.exponent,
     fixed=~net.free.ravel(), gap_error=net.gap, **rough)
 memory = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e9
-print(answer.message, f"; {time.perf_counter() - t:.3g} s, at most {memory:.2g} GB a rank")
+t, used = time.perf_counter() - t, time.process_time() - used
+told = f"; {t:.3g} s ({used:.3g} s of processor time), at most {memory:.2g} GB a rank"
+print(answer.message, told)
 """
 
 
@@ -116,10 +119,12 @@ def write_packing(path: Path, counts: tuple[int, ...], law: str, friction: float
     return len(network.body) * int(np.prod(counts))
 
 
-def measured(command: list[str], limit: float) -> str:
+def measured(command: list[str], limit: float, ranks: int = 1) -> str:
     """What one solve says: status, residual, iterations, seconds, memory."""
     settings = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    settings["OMPI_MCA_hwloc_base_binding_policy"] = "none"  # other programs run on the first cores
+    # other programs share the cores: ranks are bound to none, and leave theirs when they wait
+    settings["OMPI_MCA_hwloc_base_binding_policy"] = "none"
+    settings["OMPI_MCA_mpi_yield_when_idle"] = f"{ranks > 1:d}"
     settings |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
     try:
         done = subprocess.run(
@@ -130,15 +135,15 @@ def measured(command: list[str], limit: float) -> str:
     said = done.stdout.strip().splitlines()
     found = re.search(
         r"(\w+), residual (\S+) .*after (\d+) (?:iteration|linear system)s?(?: \((\d+) Krylov)?"
-        r".*; (\S+) s, at most (\S+) GB",
+        r".*; (\S+) s \((\S+) s of processor time\), at most (\S+) GB",
         said[-1] if said else "",
     )
     if found is None:
         return f"failed: {done.stderr.strip().splitlines()[:1]}"
-    status, residual, steps, products, seconds, memory = found.groups()
+    status, residual, steps, products, seconds, used, memory = found.groups()
     return (
-        f"{seconds:>8} s {memory:>6} GB  {steps:>3} systems {products or 0:>5} Krylov steps  "
-        f"residual {residual}  {status}"
+        f"{seconds:>8} s ({used:>6} s processor) {memory:>6} GB  {steps:>3} systems "
+        f"{products or 0:>5} Krylov steps  residual {residual}  {status}"
     )
 
 
@@ -165,14 +170,14 @@ def main() -> None:
                 contacts = len(network.body)
             kind = "copies" if options.copies else "base"
             told = f"{options.law}, friction {options.friction:g}, {kind} {size}"
-            print(f"{told}: {contacts} contacts", flush=True)
+            print(f"{told}: {contacts} contacts, load {os.getloadavg()[0]:.1f}", flush=True)
             own = measured([sys.executable, "-c", OWN, str(path)], options.limit)
             print(f"  own, one process   {own}", flush=True)
             for solver in options.solver:
                 for ranks in options.ranks:
                     command = [mpiexec, "--oversubscribe", "-n", str(ranks), sys.executable, "-m"]
                     command += ["rigidlimit", "forces", str(path), "--solver", solver]
-                    told = measured(command, options.limit)
+                    told = measured(command, options.limit, ranks)
                     print(f"  {solver:5}, {ranks} rank{'s' * (ranks > 1)}     {told}", flush=True)
 
 

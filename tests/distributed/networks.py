@@ -46,8 +46,9 @@ def forces(ranks: int, *arguments) -> subprocess.CompletedProcess:
 def launched(ranks: int, *arguments) -> subprocess.CompletedProcess:
     """Python on so many processes."""
     command = [LAUNCHER, "--oversubscribe", "-n", str(ranks), sys.executable, *map(str, arguments)]
-    environment = os.environ | ENVIRONMENT
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=180)
+    # ranks that wait leave the core to the one that they wait for
+    environment = os.environ | ENVIRONMENT | {"OMPI_MCA_mpi_yield_when_idle": f"{ranks > 1:d}"}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
 
 
 @dataclass(frozen=True)

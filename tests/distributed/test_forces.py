@@ -30,7 +30,8 @@ SAME = 1e-9
 
 BALLS = {
     "hooke": (2.0, 1, "mumps"), "hooke 2": (2.0, 2, "mumps"), "multigrid": (2.0, 2, "gamg"),
-    "hertz": (2.5, 2, "auto"), "stiffer": (3.0, 1, "gamg"),
+    "hertz": (2.5, 2, "auto"), "stiffer": (3.0, 1, "gamg"), "softer": (1.5, 2, "auto"),
+    "softer 1": (1.5, 1, "auto"),
 }  # fmt: skip
 """Exponent, ranks and linear solver."""
 
@@ -40,7 +41,12 @@ VECTORS = np.diag([4.0, 4.0, 0.0])
 @pytest.fixture(scope="module")
 def networks():
     known = {name: network_of(crystal(), BALLS[name][0]) for name in BALLS}
-    return known | {"boxes": network_of(boxes(), 2.0)}
+    known |= {"boxes": network_of(boxes(), 2.0), "softest": column(0.9, balls=4)}
+    known["softest"] = replace(known["softest"], exponent=1.01)
+    unlike = 1e5 ** np.random.default_rng(0).random(len(known["hooke"].body))
+    softer = known["softer"]
+    known["pressed"] = replace(softer, load=np.zeros_like(softer.load))
+    return known | {"unlike": replace(known["hooke"], stiffness=1e3 * unlike, gap=None)}
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +62,8 @@ def found(tmp_path_factory, networks, pose):
         for name, (_, ranks, solver) in BALLS.items()
     }
     cases["again"] = Case(networks["hooke"].write, 2, {"start": "hooke"})
-    cases["boxes"] = Case(networks["boxes"].write, 2)
+    others = networks.keys() - BALLS.keys()
+    cases |= {name: Case(networks[name].write, 2) for name in sorted(others)}
     cell = ContactNetwork.of_pose(pose)
     image = images_of(cell.position, cell.body, pose.contacts.branch, VECTORS)
     assert image.any() and not image[:, 2].any()
@@ -80,6 +87,19 @@ def test_boxes_as_in_one_process(found, networks):
     network = networks["boxes"]
     assert network.width == 6
     assert off(found_force(found["boxes"]), reference(network)) <= SAME
+
+
+def test_the_softest_law(found):
+    """Closed form: in a column, whose overlaps are its load to the hundredth power, each contact
+    has the load."""
+    np.testing.assert_allclose(found_force(found["softest"]), [0.9] * 3, rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["unlike", "pressed"])
+def test_ways_of_the_path(found, networks, name):
+    """Cross-solver: stiffnesses over five orders of magnitude, where the interior path begins; a
+    soft law with overlaps and no load."""
+    assert off(found_force(found[name]), reference(networks[name])) <= SAME
 
 
 def test_copies_repeat_the_cell(found, pose):

@@ -4,15 +4,15 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from .._support.products import absolute_product
 from ..equilibrium import smooth_newton
-from ..equilibrium.smooth_law import SmoothNetwork
-from ..equilibrium.smooth_path import PathPoint, follow
+from ..equilibrium.smooth_path import PathPoint, follow, forces_at_end
 from ..status import Status
-from .energy import duality_gap
+from .energy import EPS, duality_gap
 from .rebalance import rebalanced
 from .weak_motions import WeakMotions
 
@@ -91,7 +91,7 @@ class Attempts:
 
     def __init__(self, problem, tolerance, max_iterations, stats, settings):
         self.problem, self.tolerance, self.settings = problem, tolerance, settings
-        self.network, self.load = problem.network, problem.load
+        self.network, self.load, self.sums = problem.network, problem.load, problem.sums
         self.max_iterations, self.iterations, self.stats = max_iterations, 0, stats
         self.u = self.force = self.history = None
         self.point: PathPoint | None = None
@@ -135,8 +135,12 @@ class Attempts:
     def violation(self, u: np.ndarray, force: np.ndarray) -> float:
         """|f - k max(0, c)^(p-1)|_inf over the largest force."""
         law = self.problem.force(self.problem.overlap(u))
-        worst = float(np.abs(force - law).max() / (force.max(initial=0.0) or 1.0))
+        worst = self.sums.largest(force - law) / (self.sums.most(force) or 1.0)
         return np.inf if np.isnan(worst) else worst
+
+    def rounded(self, u: np.ndarray) -> np.ndarray:
+        """Rounding of B u, (m,)."""
+        return EPS * absolute_product(self.network.B, u)
 
     def take(
         self, u: np.ndarray, force: np.ndarray, history: Sequence[float], violation: float = 0.0
@@ -168,7 +172,12 @@ class Attempts:
     def equal_springs(self) -> np.ndarray:
         """Forces (m,) of springs of one stiffness, which about balance the load."""
         answer = smooth_newton.solve(
-            SmoothNetwork(self.network, np.ones_like(self.problem.stiffness), 2.0, self.load),
+            replace(
+                self.problem,
+                stiffness=np.ones_like(self.problem.stiffness),
+                exponent=2.0,
+                offset=None,
+            ),
             tolerance=self.settings.about,
             scale=1.0,
             max_iterations=self.settings.patience,
@@ -181,19 +190,13 @@ class Attempts:
         """The path to its end, its forces balanced."""
         self.stats.took("end of the path")
         settings, problem = self.settings, self.problem
-        q, small = 1.0 / (problem.exponent - 1.0), settings.end_gap * self.tolerance
+        small = settings.end_gap * self.tolerance
         self.follow(settings.end, small)
         point = self.point
         if point.imbalance > 2 * settings.end and problem.exponent >= 2.0:
             return  # the load is not carried
-        least = 0.0
-        if q > 1.0:  # contacts are the stiffer the less force they carry, as f^(1 - q)
-            least = settings.softest ** (1.0 / (q - 1.0)) * point.force.max()
-        with np.errstate(all="ignore"):  # a path that lost its way
-            yielding = (np.maximum(point.force, least) / problem.stiffness) ** q
-            tangent = point.force / (point.slack + q * yielding)
-        # on the path no force is zero
-        force = np.where(point.force > small * point.force.max(), point.force, 0.0)
+        options = dict(negligible=small, softest=settings.softest)
+        force, tangent = forces_at_end(problem, point, **options)
         force, _ = self.balanced(force, tangent, small)
         history = np.array([problem.imbalance(force)])
         self.take(point.u, force, history, self.violation(point.u, force))
@@ -202,7 +205,7 @@ class Attempts:
         self, force: np.ndarray, tangent: np.ndarray, tolerance: float
     ) -> tuple[np.ndarray, np.ndarray | float]:
         """(forces (m,), what is added to u): ``rebalanced`` with the tangent stiffness (m,)."""
-        top = float(tangent.max(initial=0.0))
+        top = self.sums.most(tangent)
         if not top > 0.0:
             return force, 0.0
         self.stats.took("rebalanced")
@@ -211,6 +214,6 @@ class Attempts:
         def solve(missing: np.ndarray) -> np.ndarray:
             return system.solve(missing, target=0.01 * tolerance, stats=self.stats)
 
-        D, options = tangent / top, dict(tolerance=tolerance)
+        D, options = tangent / top, dict(tolerance=tolerance, sums=self.sums)
         force, motion, _ = rebalanced(self.network, force, self.load, D, solve, **options)
         return force, motion / top

@@ -18,10 +18,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._support.products import absolute_product
 from ..equilibrium import regularized_newton, smooth_newton
 from ..equilibrium.result import Equilibrium
 from ..equilibrium.smooth_law import SmoothNetwork
+from ..equilibrium.sums import WHOLE, Sums
 from ..errors import NoRoom
 from ..linear import LinearStats, cost
 from ..linear.stiffness import SETTINGS as LINEAR
@@ -29,15 +29,14 @@ from ..status import Status
 from . import active_set
 from .attempts import SETTINGS, Attempts, Found, Settings
 from .bearing import bearing
-from .energy import EPS
 
 UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
 
 
-def unlike(stiffness: np.ndarray, exponent: float) -> bool:
+def unlike(stiffness: np.ndarray, exponent: float, sums: Sums = WHOLE) -> bool:
     """Whether springs are very unlike, so that the path goes first; for p < 2 it does anyway."""
-    top, least = stiffness.max(initial=0.0), stiffness.min(initial=np.inf)
+    top, least = sums.most(stiffness), sums.least(float(stiffness.min(initial=np.inf)))
     return exponent >= 2.0 and bool(top > UNLIKE * least)
 
 
@@ -57,14 +56,14 @@ def solve(
     warm_start (n,): u of an earlier answer. admissible (m,): some forces f >= 0 that balance the
     load. unresolved: see ``weak_motions.py``.
     """
-    search = _Search(problem, tolerance, max_iterations, stats, settings)
+    search = Search(problem, tolerance, max_iterations, stats, settings)
     search.unresolved = unresolved
     status = search.run(warm_start, admissible)
     answer = search.u, search.force, status, search.iterations, search.history, search.weak
     return Found(*answer, search.balanced_load, search.left_open)
 
 
-class _Search(Attempts):
+class Search(Attempts):
     """The methods in turn."""
 
     def run(self, warm_start: np.ndarray | None, admissible: np.ndarray | None) -> Status:
@@ -72,10 +71,11 @@ class _Search(Attempts):
         status = self.by_active_set(admissible)
         if status is not None:
             return status
-        loaded, status = bool(self.load.any()), Status.STALLED
+        loaded, status = self.sums.any(self.load), Status.STALLED
         if self.problem.exponent >= 2.0:
             status = self.by_newton(warm_start, loaded)
-        if loaded and not (self.arrived or self.spent):
+        # where overlaps press without a load, p < 2 has no other way
+        if (loaded or self.force is None) and not (self.arrived or self.spent):
             self.follow_to_the_end()
         if loaded and admissible is None and warm_start is None and not self.small:
             ended = self.by_active_set(self.force)
@@ -108,14 +108,14 @@ class _Search(Attempts):
 
         Floating bodies move where nothing holds them; over many warm starts that adds up.
         """
-        rounding = EPS * absolute_product(self.network.B, u).max(initial=0.0)
-        return bool(rounding > self.settings.common_rounding)
+        return self.sums.most(self.rounded(u)) > self.settings.common_rounding
 
     def newton(self, start: np.ndarray | None) -> Status:
         """Newton from ``start`` (n,) or None, for as long as a start is given."""
-        larger = max(1.0, len(self.load) / self.settings.patience_size) ** (1 / 3)
+        size = self.sums.total(len(self.load))
+        larger = max(1.0, size / self.settings.patience_size) ** (1 / 3)
         patience = round(self.settings.patience * larger)
-        answer = self.attempt(start, patience if self.load.any() else self.max_iterations)
+        answer = self.attempt(start, patience if self.sums.any(self.load) else self.max_iterations)
         if answer.status is Status.MAX_ITERATIONS and answer.residual < self.settings.near:
             answer = self.attempt(answer.x, self.max_iterations)  # until it stalls
         if answer.status is Status.STALLED and answer.residual < self.settings.near:
@@ -134,8 +134,8 @@ class _Search(Attempts):
         force, motion = self.balanced(force, tangent, self.tolerance)
         u = answer.x + motion
         # c = -B u is known to the rounding of u, which is what these forces do without
-        blurred = EPS * float((tangent * absolute_product(self.network.B, u)).max(initial=0.0))
-        wrong = self.violation(u, force) - blurred / (force.max(initial=0.0) or 1.0)
+        blurred = self.sums.most(tangent * self.rounded(u))
+        wrong = self.violation(u, force) - blurred / (self.sums.most(force) or 1.0)
         self.take(u, force, answer.history, max(wrong, 0.0))
 
     def attempt(self, start: np.ndarray | None, limit: int) -> Equilibrium:

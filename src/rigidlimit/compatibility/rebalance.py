@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..equilibrium.sums import WHOLE, Sums
 from ..linear import Network
 
 STEPS = 5
@@ -23,17 +24,19 @@ def rebalanced(
     *,
     tolerance: float,
     at_least: int = 0,
+    sums: Sums = WHOLE,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """(forces (m,), motion (n,), imbalance): the forces of the least imbalance |B^T f - F~|_inf.
 
     D (m,): zero where a contact is not active. solve(r): d with B^T D B d = r. at_least: steps
-    to take even if the forces balance already. motion: change of u by these steps.
+    to take even if the forces balance already. sums: over what other processes have too. motion:
+    change of u by these steps.
     """
     best, moved, least = force, np.zeros(network.B.shape[1]), np.inf
     motion = moved
     for taken in range(STEPS + 1):
         missing = load - network.load_of(force)
-        imbalance = float(np.abs(missing).max(initial=0.0))
+        imbalance = sums.largest(missing)
         if taken >= at_least and imbalance < least:
             best, moved, least = force, motion, imbalance
         if least <= tolerance or taken == STEPS:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._support.words import counted
 from ..compatibility import ContactHistory
+from ..compatibility.problem import LEAST_EXPONENT
 from ..compatibility.rough_result import AT_BOUND
 from ..errors import InputError
 from ..status import Status
@@ -24,9 +25,6 @@ from .rough_forces import RoughFound, RoughProblem
 from .smooth_forces import SmoothProblem
 from .solvers import SOLVERS, Solver, chosen
 
-LEAST_EXPONENT = 2.0
-"""Below it a contact is infinitely stiff as it closes, and Newton's method needs the path."""
-
 
 def forces_of_file(
     path: str | PathLike, *, out: str | PathLike | None = None, solver: str = "auto",
@@ -40,7 +38,7 @@ def forces_of_file(
     whole; start: such a file, whose displacements are begun with. solver: mumps, gamg, or auto by
     memory. max_iterations: systems at most, of smooth contacts. tell: a function of a line that
     says what is begun, called on the first rank. tolerance: on the residual, as of
-    ``compatible_forces``. Exponents from 2 on.
+    ``compatible_forces``.
 
     Of rough contacts history is a file of forces, what whose contacts remember is begun from in the
     place of what the network file has; increments: into how many the way from there is divided.
@@ -49,7 +47,7 @@ def forces_of_file(
     """
     ranks = Ranks()
     with ranks.ending_together():
-        began = time.perf_counter()
+        began = time.perf_counter(), time.process_time()
         file = ranks.together(lambda: _opened(path, solver, tolerance, history, increments))
         part = read_part(file, ranks)
         begun = None if start is None else read_displacement(start, file, part, ranks) * part.arm
@@ -89,8 +87,7 @@ def _opened(path, solver, tolerance, history, increments) -> NetworkFile:
     file = NetworkFile(path)
     if not file.exponent >= LEAST_EXPONENT:
         raise InputError(
-            f"{path}: its exponent is {file.exponent:g}; expected 2 (Hooke) or more: softer laws "
-            "are solved by compatible_forces, in one process"
+            f"{path}: its exponent is {file.exponent:g}; expected at least {LEAST_EXPONENT}"
         )
     if not file.rough and (history is not None or increments != 1):
         name = "increments" if history is None else "history"
@@ -139,7 +136,8 @@ def _answer(found, problem, file: NetworkFile, dofs, solver, began) -> Distribut
         bearing=bearing,
         coordination=coordination(part, bears, ranks),
         distribution=distribution(force[bears & mine], mean, ranks),
-        seconds=ranks.max(time.perf_counter() - began),
+        seconds=ranks.max(time.perf_counter() - began[0]),
+        processor=ranks.max(time.process_time() - began[1]),
         memory=ranks.max(1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss),
         counts={
             "ranks": ranks.size,

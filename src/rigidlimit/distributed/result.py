@@ -38,7 +38,8 @@ class DistributedForces:
     of its Krylov method. setups: matrices made. counts: ranks, bodies, contacts, degrees of
     freedom. mean_force [N], bearing, coordination: mean of the normal forces of active contacts,
     how many these are, and twice as many over the bodies that they touch. distribution (60,): P(f)
-    from 0 to 6 of the mean force. seconds; memory: largest of a rank [bytes], at its peak.
+    from 0 to 6 of the mean force. seconds; processor: largest processor time of a rank in these
+    [s]; memory: largest of a rank [bytes], at its peak.
     virial (3, 3) [N m]: V times the mean stress of the bodies that move, as of
     ``rigidlimit.stress``, None where the file has no arms. rubbing: of rough contacts, else None.
     """
@@ -61,6 +62,7 @@ class DistributedForces:
     coordination: float
     distribution: np.ndarray
     seconds: float
+    processor: float
     memory: float
     counts: dict = field(default_factory=dict)
     virial: np.ndarray | None = None
@@ -86,10 +88,11 @@ class DistributedForces:
         return (
             f"{self.solver} on {counted(self.counts['ranks'], 'rank')}: {self.status}, residual "
             f"{self.residual:.1e} (tolerance {self.tolerance:.1e}) after "
-            f"{counted(len(self.history) - 1, 'iteration')}"
+            f"{counted(self.setups, 'linear system')}"
             + (f" ({counted(self.steps, 'Krylov step')})" if self.steps else "")
             + f"; {self.bearing} of {counted(self.counts['contacts'], 'contact')} are active, mean "
             f"force {self.mean_force:.6g} N, largest {self.largest_force:.6g} N, coordination "
-            f"{self.coordination:.4g}; {rough}{self.seconds:.3g} s, at most "
+            f"{self.coordination:.4g}; {rough}{self.seconds:.3g} s "
+            f"({self.processor:.3g} s of processor time), at most "
             f"{self.memory / 1e9:.2g} GB a rank; {self.status.advice}"
         )

@@ -21,8 +21,9 @@ from ..equilibrium.solve import Settings, solve
 from ..equilibrium.stability import growth, stable_beside
 from ..status import Status
 from .part import Part
+from .rank_sums import RankSums
 from .ranks import Ranks
-from .rough import PartBodies, RankSums
+from .rough import PartBodies
 from .solvers import Solver
 from .stiffness import load_of
 

@@ -1,22 +1,36 @@
-"""Step 2 of smooth contacts on all ranks: units of order one, Newton's loop, and back."""
+"""Step 2 of smooth contacts on all ranks: units of order one, the ways of one process, and back.
+
+The ways are those of ``compatibility/newton.py``: Newton on the no-tension network, the interior
+path, from which it goes on, and for p < 2 the path to its end. Not tried here are the active set
+method, and Newton with two proximal terms.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..compatibility.attempts import SETTINGS
+from ..compatibility.energy import EPS
+from ..compatibility.newton import Search, unlike
+from ..equilibrium.smooth_law import SmoothNetwork
+from ..linear import LinearStats
 from ..status import Status
-from . import newton
 from .part import Part
+from .rank_sums import RankSums
 from .ranks import Ranks
+from .smooth import PartNetwork
 from .solvers import Solver
 from .stiffness import load_of
+
+PATIENT = replace(SETTINGS, patience=60)
+"""Newton's method goes on for longer than in one process, where a point of the path costs less."""
 
 
 @dataclass(frozen=True)
 class SmoothFound:
     """In the units of the file. force (m, 1) [N]; u (o, w): displacements times arms; status,
-    residual; history of residuals, one a system."""
+    residual; history of residuals, one a system of Newton's method."""
 
     force: np.ndarray
     u: np.ndarray
@@ -34,43 +48,73 @@ class SmoothProblem:
         self, part: Part, ranks: Ranks, p: float, solver: Callable[[], Solver], tolerance: float
     ):
         self.part, self.ranks, self.p, self.tolerance = part, ranks, p, tolerance
-        self.stiffness = ranks.max(part.stiffness.max(initial=0.0)) or 1.0
-        self.size = max(ranks.max(np.abs(part.load).max(initial=0.0)), part.loose)
+        self.sums = RankSums(ranks, part)
+        self.stiffness = self.sums.most(part.stiffness) or 1.0
+        self.size = max(self.sums.largest(part.load), part.loose)
         if self.size == 0.0 and part.gap is not None:
-            self.size = self.stiffness * ranks.max(-part.gap.min(initial=0.0)) ** (p - 1)
+            self.size = self.stiffness * self.sums.most(-part.gap) ** (p - 1)
         self.make_solver, self.solver = solver, None
 
     def solve(self, begun: np.ndarray | None, max_iterations: int) -> SmoothFound:
-        """begun (o, w): displacements times arms to begin with, or None."""
+        """begun (o, w): displacements times arms to begin with, or None; the path of p < 2 takes no
+        start."""
         part = self.part
-        length = (self.size / self.stiffness) ** (1 / (self.p - 1))
-        offset = np.zeros(len(part.body))
-        if part.gap is not None and self.size > 0.0:
-            offset = -part.gap / length
-        problem = newton.Scaled(
-            part, self.ranks, part.stiffness / self.stiffness, part.load / (self.size or 1.0),
-            offset, self.p,
-        )  # fmt: skip
         if self.size == 0.0:
-            at = problem.at(np.zeros((part.own, part.width)))
-            found = newton.Found(at, Status.CONVERGED, np.zeros(1))
-        else:
-            self.solver = self.ranks.together(self.make_solver)
-            # scaling back rounds
-            options = dict(tolerance=0.5 * self.tolerance, max_iterations=max_iterations)
-            start = None if begun is None else begun / length
-            found = newton.solve(problem, self.solver, start=start, **options)
-        force, status, residual = found.at.force * self.size, found.status, float(found.history[-1])
+            nothing = np.zeros((len(part.body), 1)), np.zeros((part.own, part.width))
+            return SmoothFound(*nothing, Status.CONVERGED, 0.0, np.zeros(1))
+        length = (self.size / self.stiffness) ** (1 / (self.p - 1))
+        self.solver = self.ranks.together(self.make_solver)
+        stiffness = part.stiffness / self.stiffness
+        different = unlike(stiffness, self.p, self.sums)
+        network = PartNetwork(part, self.ranks, self.solver, unlike_springs=different)
+        offset = None if part.gap is None else -part.gap / length
+        problem = SmoothNetwork(
+            network, stiffness, self.p, part.load.ravel() / self.size, offset, self.sums
+        )  # fmt: skip
+        # scaling back rounds
+        search = PartSearch(problem, 0.5 * self.tolerance, max_iterations, LinearStats(), PATIENT)
+        status = search.run(None if begun is None else begun.ravel() / length, None)
+        force, residual = search.force * self.size, problem.imbalance(search.force)
         if part.gap is not None:
-            scale = self.size or 1.0
-            residual *= min(1.0, scale / (self._pressing(force) or scale))
-        if status is Status.STALLED and residual <= self.tolerance:
+            residual *= min(1.0, self.size / (self._pressing(force) or self.size))
+        lawful = search.gap(search.u, search.force) <= PATIENT.gap * self.tolerance
+        if status is Status.STALLED and residual <= self.tolerance and lawful:
             status = Status.CONVERGED  # last digits are those of what overlaps press with
-        return SmoothFound(force[:, None], found.at.u * length, status, residual, found.history)
+        u = search.u.reshape(part.load.shape) * length
+        return SmoothFound(force[:, None], u, status, residual, np.asarray(search.history))
 
     def _pressing(self, force: np.ndarray) -> float:
         """max_j (|B|^T f)_j / a_j [N]: what overlaps press with, whose last digits balance has."""
         pressed = load_of(
             self.part.body, np.abs(self.part.rows), np.abs(force)[:, None], self.part.own
         )
-        return self.ranks.max(pressed.max(initial=0.0))
+        return self.sums.largest(pressed)
+
+
+class PartSearch(Search):
+    """The ways of one process without those that factorize in its own manner."""
+
+    def by_active_set(self, admissible: np.ndarray | None) -> None:
+        return None
+
+    def directly(self) -> bool:
+        return False
+
+    def rounded(self, u: np.ndarray) -> np.ndarray:
+        return EPS * self.network.B.absolute(u)
+
+    @np.errstate(over="ignore", invalid="ignore")  # forces of a path that lost its way
+    def gap(self, u: np.ndarray, force: np.ndarray) -> float:
+        """``duality_gap``, its sums those of all ranks."""
+        problem, p, k, sums = self.problem, self.problem.exponent, self.problem.stiffness, self.sums
+        overlap = problem.overlap(u)
+        held = (1.0 - 1.0 / p) * (force / k) ** (1.0 / (p - 1.0)) * force
+        stored = k / p * np.maximum(overlap, 0.0) ** p
+        gap, energy = (
+            sums.total(float(sums.own(values).sum()))
+            for values in (held + stored - force * overlap, held)
+        )
+        work = sums.total(float(problem.gradient(force) @ u))
+        rounding = EPS * sums.total(float(np.abs(problem.load) @ np.abs(u)))
+        gap = abs(gap + np.sign(work) * max(abs(work) - rounding, 0.0))
+        return gap / energy if energy > 0.0 else np.inf

@@ -4,6 +4,8 @@ Rows of K are those of own bodies, columns those of all bodies that own contacts
 is that of all contacts, whichever bear, so that an order of elimination is found once.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 
@@ -81,9 +83,9 @@ class Openings:
         self.part = part
         self.ghosts = Rows(ranks, part.own, part.width, part.number[part.own :])
 
-    def of(self, u: np.ndarray) -> np.ndarray:
-        """(m, d) of own displacements (o, w)."""
-        return opening(self.part.body, self.part.rows, np.vstack([u, self.ghosts.of(u)]))
+    def of(self, u: np.ndarray, size: Callable = np.asarray) -> np.ndarray:
+        """(m, d) of own displacements (o, w). size: what is taken of the entries of B, as |B|."""
+        return opening(self.part.body, size(self.part.rows), np.vstack([u, self.ghosts.of(u)]))
 
 
 class Assembly:

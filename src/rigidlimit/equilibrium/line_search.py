@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 
 from .smooth_law import law
+from .sums import WHOLE, Sums
 
 
 @njit(cache=True)
@@ -19,10 +20,11 @@ def dot(a: np.ndarray, b: np.ndarray) -> float:
     return s
 
 
-@njit(cache=True)
-def _change(c, dc, f, k, p, slope, t):
-    """dE/dt at x + t d: the slope at t = 0, and what the forces f at c have changed since."""
-    s = slope
+@njit(cache=True, nogil=True)
+def _change(c, dc, f, k, p, t):
+    """By how much dE/dt at x + t d differs from that at t = 0, by what the forces f at c have
+    changed since."""
+    s = 0.0
     for i in range(len(c)):
         ct = c[i] + t * dc[i]
         if ct > 0.0:
@@ -32,17 +34,16 @@ def _change(c, dc, f, k, p, slope, t):
     return s
 
 
-@njit(cache=True, nogil=True)
 def _between(lo, slope_lo, hi, slope_hi):
     """Where a line through two slopes of unlike sign is zero, or the middle by rounding."""
     t = (lo * slope_hi - hi * slope_lo) / (slope_hi - slope_lo)
     return t if lo < t < hi else 0.5 * (lo + hi)
 
 
-@njit(cache=True, nogil=True)
 def minimum(
-    c: np.ndarray, dc: np.ndarray, f: np.ndarray, k: np.ndarray, p: float, slope: float, part: float
-) -> float:
+    c: np.ndarray, dc: np.ndarray, f: np.ndarray, k: np.ndarray, p: float, slope: float,
+    part: float, sums: Sums = WHOLE,
+) -> float:  # fmt: skip
     """t > 0 where dE/dt has fallen to this part of the slope < 0 at t = 0; 0 if that does not fall.
 
     c (m,): overlaps, f (m,): their forces, dc = -B d. -1 if E falls without end along d, which is
@@ -50,15 +51,20 @@ def minimum(
     """
     if slope >= 0.0:
         return 0.0
+    c, dc, f, k = (sums.own(values) for values in (c, dc, f, k))
+
+    def slope_at(t: float) -> float:
+        return slope + sums.total(_change(c, dc, f, k, p, t))
+
     goal = part * abs(slope)
     lo, slope_lo, hi = 0.0, slope, 1.0
-    slope_hi = _change(c, dc, f, k, p, slope, hi)
+    slope_hi = slope_at(hi)
     for _ in range(60):
         if slope_hi >= 0.0 or abs(slope_hi) <= goal:
             break
         lo, slope_lo = hi, slope_hi
         hi *= 4.0
-        slope_hi = _change(c, dc, f, k, p, slope, hi)
+        slope_hi = slope_at(hi)
     if abs(slope_hi) <= goal:
         return hi
     if slope_hi < 0.0:
@@ -66,7 +72,7 @@ def minimum(
     t = hi
     for _ in range(100):
         t = _between(lo, slope_lo, hi, slope_hi)
-        s = _change(c, dc, f, k, p, slope, t)
+        s = slope_at(t)
         if abs(s) <= goal or hi - lo <= 1e-15 * hi:
             break
         if s < 0.0:  # Illinois: the slope at the other end counts half

@@ -17,18 +17,20 @@ import numpy as np
 from numba import njit
 
 from ..linear import Network
+from .sums import WHOLE, Sums
 
 
 @dataclass(frozen=True)
 class SmoothNetwork:
     """The problem above: network of the rows B (m, n), stiffness k (m,) [N/m^(p-1)], exponent p,
-    load F (n,) [N], offset s (m,) [m] or None."""
+    load F (n,) [N], offset s (m,) [m] or None. sums: over what other processes have too."""
 
     network: Network
     stiffness: np.ndarray
     exponent: float
     load: np.ndarray
     offset: np.ndarray | None = None
+    sums: Sums = WHOLE
 
     def overlap(self, x: np.ndarray) -> np.ndarray:
         """c (m,) of x (n,)."""
@@ -49,17 +51,19 @@ class SmoothNetwork:
 
     def imbalance(self, force: np.ndarray) -> float:
         """|B^T f - F|_inf."""
-        return float(np.abs(self.gradient(force)).max(initial=0.0))
+        return self.sums.largest(self.gradient(force))
 
 
 @dataclass(frozen=True)
 class Iterate:
-    """x (n,) with overlaps c (m,), their forces (m,) and the gradient of E (n,)."""
+    """x (n,) with overlaps c (m,), their forces (m,) and the gradient of E (n,); size:
+    |grad E|_inf."""
 
     x: np.ndarray
     overlap: np.ndarray
     force: np.ndarray
     gradient: np.ndarray
+    size: float
 
     @classmethod
     def at(
@@ -68,12 +72,8 @@ class Iterate:
         """overlap: c as it was changed along with x; None: that of x."""
         overlap = problem.overlap(x) if overlap is None else overlap
         force = problem.force(overlap)
-        return cls(x, overlap, force, problem.gradient(force))
-
-    @property
-    def size(self) -> float:
-        """|grad E|_inf."""
-        return float(np.abs(self.gradient).max(initial=0.0))
+        gradient = problem.gradient(force)
+        return cls(x, overlap, force, gradient, problem.sums.largest(gradient))
 
 
 @njit(cache=True)
@@ -102,8 +102,10 @@ def tangents(c: np.ndarray, k: np.ndarray, p: float, floor: float) -> np.ndarray
     return d
 
 
-def stretch_to_law(dc: np.ndarray, k: np.ndarray, p: float) -> float:
+def stretch_to_law(dc: np.ndarray, k: np.ndarray, p: float, sums: Sums = WHOLE) -> float:
     """Factor by which overlaps dc (m,) of linear springs k become those of the power law, at the
     largest of their forces."""
     force = k * np.maximum(dc, 0.0)
-    return (force.max() / k[force.argmax()]) ** (1 / (p - 1)) / max(dc.max(), 1e-300)
+    most = sums.most(force)
+    softest = sums.least(float(k[force == most].min(initial=np.inf)))
+    return (most / softest) ** (1 / (p - 1)) / max(sums.most(dc), 1e-300)

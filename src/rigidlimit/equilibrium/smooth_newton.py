@@ -5,6 +5,9 @@ singular wherever bodies float; a proximal term that vanishes with the residual 
 quadratic. For p < 2 the Hessian has no bound, and the interior path is the way
 (``smooth_path.py``).
 
+Sums and bounds over contacts are those of ``problem.sums``: bodies and contacts may be dealt out to
+several processes (``rigidlimit.distributed``).
+
 With friction there is no energy, so that ``rough_newton.py`` is globalized by the residual's norm
 instead: the two share no line search, and the linear systems here are symmetric.
 """
@@ -78,7 +81,7 @@ def solve(
     Status LOAD_NOT_CARRIED: E has no minimum as far as the line search could see.
     """
     stats = LinearStats() if stats is None else stats
-    scale = float(np.abs(problem.load).max(initial=0.0)) if scale is None else scale
+    scale = problem.sums.largest(problem.load) if scale is None else scale
     n = problem.network.B.shape[1]
     here = Iterate.at(problem, np.zeros(n) if start is None else start.copy())
     progress, history, status = _Progress(settings), [], Status.MAX_ITERATIONS
@@ -93,10 +96,13 @@ def solve(
             break
         if iteration == max_iterations or (leave is not None and leave()):
             break
-        cold = iteration == 0 and not (here.overlap > 0).any()
+        cold = iteration == 0 and problem.sums.most(here.overlap) <= 0.0
         following = _step(problem, here, cold, residual, tolerance, stats, settings)
         if following is None:
             status = Status.LOAD_NOT_CARRIED
+            break
+        if following is here:
+            status = Status.STALLED
             break
         here = following
     return Equilibrium(
@@ -111,11 +117,15 @@ def solve(
 
 
 def _step(problem, here, cold, residual, tolerance, stats, settings) -> Iterate | None:
-    """Where Newton's step and the line search lead; None where E falls without end."""
+    """Where Newton's step and the line search lead; None where E falls without end, ``here`` where
+    the linear system has no solution."""
     d, dc = _direction(problem, here, cold, residual, tolerance, stats, settings)
+    slope = problem.sums.total(dot(here.gradient, d))
+    if not np.isfinite(slope):
+        return here
     t = minimum(
         here.overlap, dc, here.force, problem.stiffness, float(problem.exponent),
-        dot(here.gradient, d), settings.slope,
+        slope, settings.slope, problem.sums,
     )  # fmt: skip
     if t < 0.0:
         return None
@@ -130,19 +140,20 @@ def _direction(problem, here, cold, residual, tolerance, stats, settings):
     """(d (n,), -B d (m,)): Newton's step. cold: of contacts that are all taken as linear springs of
     their stiffness."""
     network, k, p = problem.network, problem.stiffness, float(problem.exponent)
+    sums = problem.sums
     if cold:
         D = k.astype(float)
     else:
-        most = float(here.overlap.max(initial=0.0))
+        most = sums.most(here.overlap)
         D = problem.tangent(here.overlap, settings.floor * most if most > 0.0 else 1.0)
     least, most = settings.shift
-    shift = (float(D.max(initial=0.0)) or 1.0) * min(most, max(least, 1e-3 * residual))
+    shift = (sums.most(D) or 1.0) * min(most, max(least, 1e-3 * residual))
     forcing = min(settings.forcing, residual**settings.forcing_power)
     target = max(forcing, 0.05 * tolerance / residual) * here.size
     d = network.system(D, shift).solve(-here.gradient, target=target, stats=stats)
     dc = -(network.B @ d)
     if cold and p != 2.0:
         # turn the linear springs' answer into overlaps of the power law's size
-        ratio = stretch_to_law(dc, k, p)
+        ratio = stretch_to_law(dc, k, p, sums)
         d, dc = d * ratio, dc * ratio
     return d, dc

@@ -30,6 +30,7 @@ from ..linear import LinearStats, Network
 from ..linear.protocol import LinearSystem
 from .interior import Settings, predictor_corrector
 from .smooth_law import SmoothNetwork
+from .sums import WHOLE, Sums
 
 LOOSE = Settings(fraction=0.95, predictor=0.1, corrector=0.02)
 """Loose linear systems: of the end of this path only a start for Newton is wanted."""
@@ -67,7 +68,7 @@ class Tangent:
     compliance (m,): f d/df (f/k)^q = q (f/k)^q, zero for rigid contacts. imbalance (n,):
     B^T f - F. mismatch (m,): (f/k)^q + B u - s - w. solve(rhs, accuracy): with M + B^T D B,
     D = f / (w + compliance). refined: take the rounding of D out again, by one more solve; this
-    needs residuals of f by itself, not of D B u.
+    needs residuals of f by itself, not of D B u. sums: over what other processes have too.
     """
 
     def __init__(
@@ -81,11 +82,12 @@ class Tangent:
         solve: Callable[[np.ndarray, float], np.ndarray],
         *,
         refined: bool = False,
+        sums: Sums = WHOLE,
     ):
         self.network, self.f, self.w, self.compliance = network, f, w, compliance
         self.imbalance, self.mismatch = imbalance, mismatch
-        self.solve, self.refined = solve, refined
-        self.mean = float(f @ w) / max(1, len(f))
+        self.solve, self.refined, self.sums = solve, refined, sums
+        self.mean = _mean_product(f, w, sums)
 
     def direction(self, target: float, accuracy: float, after: Step | None = None) -> Step:
         f, B = self.f, self.network.B
@@ -109,11 +111,17 @@ class Tangent:
 
     def length(self, direction: Step, fraction: float) -> float:
         t = min(room(self.f, direction.force), room(self.w, direction.slack))
-        return min(1.0, fraction * t)
+        return min(1.0, fraction * self.sums.least(t))
 
     def mean_after(self, direction: Step, length: float) -> float:
         f, w = self.f + length * direction.force, self.w + length * direction.slack
-        return float(f @ w) / max(1, len(f))
+        return _mean_product(f, w, self.sums)
+
+
+def _mean_product(f: np.ndarray, w: np.ndarray, sums: Sums) -> float:
+    """Of forces and slacks (m,), over all contacts."""
+    f, w = sums.own(f), sums.own(w)
+    return sums.mean(float(f @ w), len(f))
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a load that is not carried
@@ -134,28 +142,28 @@ def follow(
     (m,): forces f >= 0 that about balance the load, to begin with.
     """
     gap_tolerance = tolerance if gap_tolerance is None else gap_tolerance
-    network, k, load = problem.network, problem.stiffness, problem.load
+    network, k, load, sums = problem.network, problem.stiffness, problem.load, problem.sums
     B, q = network.B, 1.0 / (problem.exponent - 1.0)
     s = np.zeros(B.shape[0]) if problem.offset is None else problem.offset
     if start is not None:
         u, f, w = start.u, start.force, start.slack
-    elif guess is not None and guess.any():
-        u, f, w = _begin_from(guess, k, q, len(load))
+    elif guess is not None and sums.any(guess):
+        u, f, w = _begin_from(guess, k, q, load, sums)
     else:
         u, f, w = _begin(problem, s, q, stats)
     for iteration in range(max_iterations + 1):
         yielding = (f / k) ** q
         imbalance = network.load_of(f) - load
-        total = float(f @ w)
-        size, gap = float(np.abs(imbalance).max()), float(np.divide(total, f @ yielding))
+        energy, total = (sums.total(sums.own(f) @ sums.own(x)) for x in (yielding, w))
+        size, gap = sums.largest(imbalance), float(np.divide(total, energy))
         arrived = size <= tolerance and gap <= gap_tolerance
         if arrived or iteration == max_iterations or not np.isfinite(size + gap):
             break
         D = f / (w + q * yielding)
-        system = network.system(D, SHIFT * float(D.max(initial=1e-300)))
-        solve = partial(solve_loosely, system, stats=stats)
+        system = network.system(D, SHIFT * max(sums.most(D), 1e-300))
+        solve = partial(solve_loosely, system, stats=stats, sums=sums)
         mismatch = yielding + B @ u - s - w
-        tangent = Tangent(network, f, w, q * yielding, imbalance, mismatch, solve)
+        tangent = Tangent(network, f, w, q * yielding, imbalance, mismatch, solve, sums=sums)
         t, step = predictor_corrector(tangent, settings)
         u, f, w = u + t * step.u, f + t * step.force, w + t * step.slack
     return PathPoint(u, f, w, size, gap, iteration)
@@ -163,30 +171,52 @@ def follow(
 
 def _begin(problem, s, q, stats):
     """(u, f, w) of every contact as a linear spring, as in a cold start of Newton, lifted."""
-    network, k = problem.network, problem.stiffness
-    system = network.system(k.astype(float), SHIFT * k.max())
-    u = solve_loosely(system, -problem.load, LOOSE.corrector, stats=stats)
+    network, k, sums = problem.network, problem.stiffness, problem.sums
+    system = network.system(k.astype(float), SHIFT * sums.most(k))
+    u = solve_loosely(system, -problem.load, LOOSE.corrector, stats=stats, sums=sums)
     f = -k * (network.B @ u)
     # 1: where the linear solve could not even begin
-    f = np.maximum(f, 0.1 * (np.abs(f).max() or 1.0))
+    f = np.maximum(f, 0.1 * (sums.largest(f) or 1.0))
     if q != 1.0:
         u = np.zeros_like(u)
     yielding = (f / k) ** q
     return u, f, np.maximum(network.B @ u - s + yielding, 0.1 * yielding)
 
 
-def _begin_from(guess, k, q, n):
+def _begin_from(guess, k, q, load, sums):
     """(u, f, w) with f w = t everywhere, and forces near those of ``guess``."""
-    f = np.maximum(guess, guess.mean())
-    t = float(np.mean(f * (f / k) ** q))
-    return np.zeros(n), f, t / f
+
+    def mean(values: np.ndarray) -> float:
+        mine = sums.own(values)
+        return sums.mean(float(mine.sum()), len(mine))
+
+    f = np.maximum(guess, mean(guess))
+    return np.zeros(len(load)), f, mean(f * (f / k) ** q) / f
+
+
+def forces_at_end(
+    problem: SmoothNetwork, point: PathPoint, *, negligible: float, softest: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """(forces (m,), tangent stiffness (m,)) at the end of the path, to be balanced with it.
+
+    negligible: part of the largest force below which a force is none: on the path no force is zero.
+    softest: tangent stiffness at the largest force over the largest, for p < 2, where contacts are
+    the stiffer the less force they carry, as f^(1 - q).
+    """
+    q, most = 1.0 / (problem.exponent - 1.0), problem.sums.most(point.force)
+    least = softest ** (1.0 / (q - 1.0)) * most if q > 1.0 else 0.0
+    with np.errstate(all="ignore"):  # a path that lost its way
+        yielding = (np.maximum(point.force, least) / problem.stiffness) ** q
+        tangent = point.force / (point.slack + q * yielding)
+    return np.where(point.force > negligible * most, point.force, 0.0), tangent
 
 
 def solve_loosely(
-    system: LinearSystem, rhs: np.ndarray, accuracy: float, *, stats: LinearStats
-) -> np.ndarray:
+    system: LinearSystem, rhs: np.ndarray, accuracy: float, *, stats: LinearStats,
+    sums: Sums = WHOLE,
+) -> np.ndarray:  # fmt: skip
     """x of K x = rhs to that relative accuracy."""
-    return system.solve(rhs, target=accuracy * float(np.abs(rhs).max()), stats=stats)
+    return system.solve(rhs, target=accuracy * sums.largest(rhs), stats=stats)
 
 
 @njit(cache=True, nogil=True)

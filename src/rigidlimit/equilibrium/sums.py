@@ -1,4 +1,4 @@
-"""What the solvers of rough contacts need of whole arrays: norms, sums and bounds over all entries.
+"""What the solvers need of whole arrays: norms, sums and bounds over all entries.
 
 In one process these are numpy's. Where bodies and contacts are dealt out to many
 (``rigidlimit.distributed``), they are taken over all of them, and everything else that Newton's
@@ -23,6 +23,10 @@ class Sums:
         """The largest |entry|; 0 of none, nan where there is one."""
         return float(np.abs(values).max(initial=0.0))
 
+    def most(self, values: np.ndarray) -> float:
+        """The largest entry; 0 where none is positive."""
+        return float(values.max(initial=0.0))
+
     def least(self, length: float) -> float:
         """The shortest of the steps that each process finds possible."""
         return length
@@ -37,7 +41,7 @@ class Sums:
 
     def mean(self, total: float, count: int) -> float:
         """The mean over all contacts, by the total over own ones and how many these are."""
-        return self.total(total) / self.total(count)
+        return self.total(total) / max(self.total(count), 1)
 
     def gathered(self, x: np.ndarray) -> np.ndarray:
         """x, over degrees of freedom, of all processes, in each of them: of small networks."""

@@ -48,7 +48,7 @@ for mended in mender.along(regrasp()):
     lifts.append([[net.engine_force[2] for net in nets], [net.force[2] for net in nets]])
 figure = Figure(figsize=(6.5, 2.6), layout="constrained")
 panels = figure.subplots(1, 2, sharey=True)
-for axes, found, title in zip(panels, np.moveaxis(lifts, 1, 0), ("MuJoCo", "mended"), strict=True):
+for axes, found, title in zip(panels, np.swapaxes(lifts, 0, 1), ("MuJoCo", "mended"), strict=True):
     axes.plot(0.01 * np.arange(len(found)), found, label=list(FINGERS))
     axes.set(title=title, xlabel="time [s]")
     print(f"{title}: {found[-1].round(2)} N of the weight on thumb, index and middle")

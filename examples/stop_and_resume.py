@@ -19,7 +19,7 @@ expected = whole.run(until=0.02)
 first = rl.Simulation("newton-cradle")
 first.run(until=0.008)
 file = io.BytesIO()  # a file on disk does as well
-np.savez(file, **first.checkpoint())
+np.savez(file, allow_pickle=False, **first.checkpoint())
 
 # %%
 # Later, in another process.

@@ -6,6 +6,7 @@ import re
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
@@ -46,15 +47,25 @@ def test_errors_are_at_the_top():
         rl.compatible_forces([[1.0]], [1.0, 2.0])
 
 
-UNCHECKED = {
-    # arguments that are packed into a dict, whose values mypy takes for objects
-    "determinacy",
-    # results that are there in what the page shows
-    "friction",
-    "solvers",
-    "stance",
-}
-"""Pages and examples in which mypy finds errors, and why."""
+def test_keywords_of_mending_are_typed():
+    """Contract: what type checkers take is what is taken, of arrays and by readers of engines."""
+    from rigidlimit.adapters.engines import from_arrays, options
+
+    taken = {*from_arrays.CONTACTS, *from_arrays.OPTIONS, *options.SOLVER}
+    assert {*get_type_hints(from_arrays.Given)} == taken
+    read = {*options.SOLVER, *options.OF_MENDING, *options.OF_CONTACTS}
+    assert {*options.OfReader.__annotations__} == read
+
+
+MISSPELT = """
+from rigidlimit.adapters import from_pybullet, mend_forces
+
+rigidlimit.determinacy([[1.0]], [1.0], intervls="none")
+rigidlimit.scenes.beam(weigth=10.0)
+mend_forces([[1.0]], [2.0], stifness=2.0)
+from_pybullet(0, budgt=1.0)
+"""
+"""Keywords that there are not, of functions of several kinds."""
 
 
 @pytest.mark.skipif(find_spec("mypy") is None, reason="mypy is not installed")
@@ -69,20 +80,21 @@ def test_what_users_copy_has_types(tmp_path, monkeypatch):
         *(ROOT / "docs").glob("*/*.md"),
     ):
         code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), re.S))
-        if code and page.stem not in UNCHECKED:
+        if code:
             (tmp_path / f"page_{page.stem.replace('-', '_')}.py").write_text(code)
             if page.stem == "README":
                 misspelt = code.replace("stiffness=", "stifness=")
+                misspelt += MISSPELT
     for example in (ROOT / "examples").rglob("*.py"):
-        if example.stem not in UNCHECKED:
-            (tmp_path / f"example_{example.stem}.py").write_text(example.read_text())
+        (tmp_path / f"example_{example.stem}.py").write_text(example.read_text())
     (tmp_path / "misspelt.py").write_text(misspelt)
     files = [str(file) for file in tmp_path.glob("*.py")]
-    assert len(files) > 25
+    assert len(files) > 45
     monkeypatch.setenv("MYPYPATH", str(ROOT / "src"))
     options = ["--no-site-packages", "--ignore-missing-imports", "--follow-imports=silent"]
     options += ["--disable-error-code=assignment", "--cache-dir", str(tmp_path)]
     said, _, _ = api.run([*options, *files])
     errors = [line for line in said.splitlines() if ": error:" in line]
     assert errors and all("misspelt.py" in error for error in errors), said
-    assert 'Unexpected keyword argument "stifness"' in errors[0]
+    for name in ("stifness", "intervls", "weigth", "budgt"):
+        assert any(f'Unexpected keyword argument "{name}"' in error for error in errors), name

@@ -16,7 +16,7 @@ class Brief:
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         said = getattr(self, "message", None)
         if said is None:
             said = ", ".join(
@@ -25,7 +25,7 @@ class Brief:
         return f"<{type(self).__name__}: {said}>"
 
 
-def _brief(value) -> str:
+def _brief(value: object) -> str:
     shape = getattr(value, "shape", None)
     if shape:
         return f"{type(value).__name__} {shape}"
@@ -38,8 +38,8 @@ class Displayed(Brief):
 
     __slots__ = ()
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return import_module("rigidlimit.output.notebook").html(self)
 
-    def _repr_png_(self):
+    def _repr_png_(self) -> bytes | None:
         return import_module("rigidlimit.output.notebook").png(self)

@@ -8,7 +8,7 @@ of freedom, so that one code path serves both.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class Bodies(Brief):
     excluded: np.ndarray | None = None
     cell: Cell | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.mass)
 
     def shape(self, body: int) -> Shape:
@@ -232,6 +232,6 @@ class State(Brief):
         """Planar angle about z [rad], (n,): the orientation of two-dimensional bodies."""
         return rotations.angle_about_z(self.quaternion)
 
-    def moved(self, **changes) -> "State":
+    def moved(self, **changes: Any) -> "State":
         """A copy with the given fields changed."""
         return replace(self, **changes)

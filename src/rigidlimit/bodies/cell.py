@@ -20,9 +20,12 @@ balance the contacts answer with V sigma = sum of f d^T: the stress is the presc
 C. R. Mecanique 346 (2018) 263.) Pressure is positive, as in soil mechanics.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._support.arrays import is_positive, number, short
 from ..errors import SceneError
@@ -32,6 +35,9 @@ COMPONENTS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))
 """Row and column of L of each degree of freedom of the cell; in the plane 0, 1 and 5 are left."""
 
 FIRST, SECOND = (np.array(index) for index in zip(*COMPONENTS, strict=True))
+
+Entries: TypeAlias = ArrayLike | Sequence[Sequence[float | None]]
+"""A tensor, in which None may stand for what is not prescribed."""
 
 NAME = "cell"
 """Name of the cell as a body."""
@@ -46,7 +52,7 @@ class CellFrame(Shape):
     bounding_radius = np.inf
 
     @property
-    def inertia_per_mass(self):
+    def inertia_per_mass(self) -> np.ndarray:
         return np.eye(3)
 
 
@@ -104,7 +110,15 @@ class Cell:
     rate: np.ndarray
     inertia: float | None = field(default=None)
 
-    def __init__(self, vectors, *, periodic=True, stress=None, rate=None, inertia=None):
+    def __init__(
+        self,
+        vectors: ArrayLike,
+        *,
+        periodic: ArrayLike = True,
+        stress: Entries | None = None,
+        rate: Entries | None = None,
+        inertia: float | None = None,
+    ):
         A = _numbers("vectors", vectors)
         if A.ndim == 1 and len(A) in (2, 3):
             A = np.diag(A)
@@ -131,7 +145,7 @@ class Cell:
         put(self, "rate", self._checked_rate(rate))
         put(self, "inertia", None if inertia is None else float(inertia))
 
-    def changed(self, **changes) -> "Cell":
+    def changed(self, **changes: Any) -> "Cell":
         """A copy with other ``vectors``, ``stress``, ``rate`` or ``inertia``."""
         d = self.dim
         kept = {

@@ -94,9 +94,9 @@ class Compound(Shape):
     bounding_radius: float = field(init=False)
     offsets: np.ndarray = field(init=False)
     quaternions: np.ndarray = field(init=False)
-    given: tuple = field(init=False)
+    given: tuple[str, ...] = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         parts, places, turns, dim = _placed(self.parts)
         volume = np.array([shape.measure for shape, *_ in parts]) * _densities(self, len(parts))
         total = volume.sum()

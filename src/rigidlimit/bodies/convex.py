@@ -45,20 +45,20 @@ class Box(Shape):
 
     size: tuple[float, float, float]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "size", three_lengths("box", "size", self.size))
 
     @property
-    def measure(self):
+    def measure(self) -> float:
         return float(np.prod(self.size))
 
     @property
-    def inertia_per_mass(self):
+    def inertia_per_mass(self) -> np.ndarray:
         s = np.square(self.size)
         return np.diag(s.sum() - s) / 12
 
     @property
-    def bounding_radius(self):
+    def bounding_radius(self) -> float:
         return 0.5 * float(np.linalg.norm(self.size))
 
     @cached_property
@@ -121,7 +121,7 @@ class ConvexPolyhedron(Shape):
     inertia_per_mass: np.ndarray = field(init=False)
     stays: bool = field(init=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.flat is not None and not 0 <= number(self.flat) < np.inf:
             raise SceneError(f"polyhedron: flat is {self.flat!r}; expected a distance [m], or 0")
         points = points_of("polyhedron", self.points, 3)
@@ -152,7 +152,7 @@ class ConvexPolyhedron(Shape):
             object.__setattr__(self, name, value)
 
     @property
-    def bounding_radius(self):
+    def bounding_radius(self) -> float:
         return float(np.linalg.norm(self.vertices, axis=1).max())
 
     @property
@@ -218,7 +218,7 @@ class Polygon(Shape):
     measure: float = field(init=False)
     inertia_per_mass: np.ndarray = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         points = points_of("polygon", self.points, 2)
         middle, size = np.zeros(2), np.ptp(points, axis=0).max() if len(points) else 0.0
         for turn in range(SETTINGS.rounds):
@@ -250,7 +250,7 @@ class Polygon(Shape):
             object.__setattr__(self, name, value)
 
     @property
-    def bounding_radius(self):
+    def bounding_radius(self) -> float:
         return float(np.linalg.norm(self.vertices, axis=1).max())
 
 

@@ -56,7 +56,7 @@ class Material:
     friction: float = 0.0
     tangential_stiffness: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not is_positive(self.young):
             raise SceneError(
                 f"material {self.name!r}: young is {self.young!r}; expected a positive modulus [Pa]"

@@ -83,19 +83,19 @@ class Sphere(Shape):
 
     radius: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_positive("sphere", radius=self.radius)
 
     @property
-    def measure(self):
+    def measure(self) -> float:
         return 4 / 3 * np.pi * self.radius**3
 
     @property
-    def inertia_per_mass(self):
+    def inertia_per_mass(self) -> np.ndarray:
         return 0.4 * self.radius**2 * np.eye(3)
 
     @property
-    def bounding_radius(self):
+    def bounding_radius(self) -> float:
         return self.radius
 
 
@@ -129,7 +129,7 @@ class HalfSpace(Shape):
     measure = 0.0
     bounding_radius = np.inf
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.dim not in (2, 3):
             raise SceneError(
                 f"half-space: dim is {self.dim!r}; expected 2 or 3 (its normal is for the scene: "
@@ -137,11 +137,11 @@ class HalfSpace(Shape):
             )
 
     @property
-    def inertia_per_mass(self):
+    def inertia_per_mass(self) -> np.ndarray:
         return np.zeros((3, 3))
 
     @property
-    def local_normal(self):
+    def local_normal(self) -> np.ndarray:
         return np.array([0.0, 1.0, 0.0] if self.dim == 2 else [0.0, 0.0, 1.0])
 
 
@@ -170,15 +170,15 @@ class Capsule(Shape):
     radius: float
     length: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_positive("capsule", radius=self.radius, length=self.length)
 
     @property
-    def measure(self):
+    def measure(self) -> float:
         return np.pi * self.radius**2 * (self.length + 4 / 3 * self.radius)
 
     @property
-    def inertia_per_mass(self):
+    def inertia_per_mass(self) -> np.ndarray:
         r, h = self.radius, self.length
         cylinder = np.pi * r**2 * h / self.measure
         balls = 1 - cylinder
@@ -187,7 +187,7 @@ class Capsule(Shape):
         return np.diag([across, across, axial])
 
     @property
-    def bounding_radius(self):
+    def bounding_radius(self) -> float:
         return 0.5 * self.length + self.radius
 
 
@@ -216,21 +216,21 @@ class Cylinder(Shape):
     radius: float
     length: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_positive("cylinder", radius=self.radius, length=self.length)
 
     @property
-    def measure(self):
+    def measure(self) -> float:
         return np.pi * self.radius**2 * self.length
 
     @property
-    def inertia_per_mass(self):
+    def inertia_per_mass(self) -> np.ndarray:
         r, h = self.radius, self.length
         across = r**2 / 4 + h**2 / 12
         return np.diag([across, across, r**2 / 2])
 
     @property
-    def bounding_radius(self):
+    def bounding_radius(self) -> float:
         return float(np.hypot(self.radius, 0.5 * self.length))
 
 
@@ -257,22 +257,22 @@ class Ellipsoid(Shape):
 
     semi_axes: tuple[float, float, float]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(
             self, "semi_axes", three_lengths("ellipsoid", "semi_axes", self.semi_axes)
         )
 
     @property
-    def measure(self):
+    def measure(self) -> float:
         return 4 / 3 * np.pi * float(np.prod(self.semi_axes))
 
     @property
-    def inertia_per_mass(self):
+    def inertia_per_mass(self) -> np.ndarray:
         s = np.square(self.semi_axes)
         return np.diag(s.sum() - s) / 5
 
     @property
-    def bounding_radius(self):
+    def bounding_radius(self) -> float:
         return max(self.semi_axes)
 
 
@@ -299,17 +299,17 @@ class Disk(Shape):
     radius: float
     dim = 2
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_positive("disk", radius=self.radius)
 
     @property
-    def measure(self):
+    def measure(self) -> float:
         return np.pi * self.radius**2
 
     @property
-    def inertia_per_mass(self):
+    def inertia_per_mass(self) -> np.ndarray:
         return np.diag([0.25, 0.25, 0.5]) * self.radius**2
 
     @property
-    def bounding_radius(self):
+    def bounding_radius(self) -> float:
         return self.radius

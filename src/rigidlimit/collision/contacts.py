@@ -70,7 +70,7 @@ class Contacts(Brief):
     tangents: np.ndarray | None = None
     branch: np.ndarray | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.gap)
 
     def spans(self, plane: np.ndarray) -> np.ndarray:
@@ -117,7 +117,9 @@ class Contacts(Brief):
         np.add.at(total, self.body[:, 0], -push)
         return total
 
-    def carry_over(self, earlier: "Contacts", values: np.ndarray, missing: float = 0.0):
+    def carry_over(
+        self, earlier: "Contacts", values: np.ndarray, missing: float = 0.0
+    ) -> np.ndarray:
         """``values`` of the earlier contacts, in the order of these ones; ``missing`` elsewhere."""
         out = np.full(len(self), missing)
         at = self.places_in(earlier)

@@ -18,6 +18,7 @@ of f above the least (eq. 36), from any u. It is of second order in an error of 
 
 from dataclasses import dataclass
 from functools import partial
+from typing import TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -127,6 +128,45 @@ class Certificate(Brief):
         elif self.data_error > 0.0:
             parts.append(f"errors of the data {self.data_error:.1e}")
         return f"{self.verdict} ({', '.join(parts)}; tolerance {self.tolerance:.0e})"
+
+
+class _Optional(TypedDict, total=False):
+    """Keywords of ``certify`` with or without friction, for type checkers."""
+
+    stiffness: ArrayLike
+    exponent: float
+    fixed: ArrayLike | None
+    gap_error: ArrayLike | None
+    slack: ArrayLike | None
+    slack_scale: float | None
+    displacement: ArrayLike | None
+    data_error: float
+    tolerance: float
+    friction: ArrayLike
+    tangential_stiffness: ArrayLike
+    history: ContactHistory | None
+
+
+@overload
+def certify(
+    B: MatrixLike,
+    load: ArrayLike,
+    force: ArrayLike,
+    *,
+    tangential: None = None,
+    **options: Unpack[_Optional],
+) -> Certificate: ...
+
+
+@overload
+def certify(
+    B: MatrixLike,
+    load: ArrayLike,
+    force: ArrayLike,
+    *,
+    tangential: MatrixLike,
+    **options: Unpack[_Optional],
+) -> RoughCertificate: ...
 
 
 def certify(

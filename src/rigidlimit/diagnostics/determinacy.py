@@ -16,6 +16,7 @@ the largest load.
 """
 
 from dataclasses import dataclass
+from typing import TypedDict, Unpack, overload
 
 import numpy as np
 import scipy.linalg
@@ -87,10 +88,10 @@ class Determinacy(Displayed):
         Least force of A in ``example``, over the largest.
     proven : bool
         No further contact can carry.
-    position : (m,) ndarray or None
-        Of a given force in its interval, 0 at the least and 1 at the greatest.
-    distance : float or None [N]
-        |f - P| of a given force.
+    position : (m,) ndarray
+        Of a given force in its interval, 0 at the least and 1 at the greatest; nan without one.
+    distance : float [N]
+        |f - P| of given forces; nan without any.
 
     Examples
     --------
@@ -120,8 +121,8 @@ class Determinacy(Displayed):
     threshold: float
     smallest_force: float
     proven: bool
-    position: np.ndarray | None = None
-    distance: float | None = None
+    position: np.ndarray
+    distance: float
 
     @property
     def width(self) -> np.ndarray:
@@ -182,7 +183,7 @@ class Determinacy(Displayed):
                 f"{counted(len(self.rattlers), 'rattler')} "
                 "(contacts that can carry nothing)"
             )
-        if self.distance is not None:
+        if not np.isnan(self.distance):
             lines.append(
                 f"the given forces lie {self.distance:.3g} {unit} from the admissible ones"
             )
@@ -191,6 +192,32 @@ class Determinacy(Displayed):
 
 INTERVALS = "exact", "bounds", "auto", "none"
 """How intervals are computed."""
+
+
+class _Optional(TypedDict, total=False):
+    """Keywords of ``determinacy`` with or without friction, for type checkers."""
+
+    force: ArrayLike | None
+    fixed: ArrayLike | None
+    tolerance: float
+    contacts: ArrayLike | None
+    intervals: str
+    blocks: ArrayLike | None
+    workers: int | None
+    friction: ArrayLike
+    sliding_direction: ArrayLike | None
+
+
+@overload
+def determinacy(
+    B: MatrixLike, load: ArrayLike, *, tangential: None = None, **options: Unpack[_Optional]
+) -> Determinacy: ...
+
+
+@overload
+def determinacy(
+    B: MatrixLike, load: ArrayLike, *, tangential: MatrixLike, **options: Unpack[_Optional]
+) -> RoughDeterminacy: ...
 
 
 def determinacy(
@@ -298,7 +325,7 @@ def _found(problem: SmoothContacts, force, tolerance, chosen, how, workers) -> D
     interval[held] = reached[held] = (0.0, np.inf)
     interval, reached = interval * unit[:, None], reached * unit[:, None]
     widths = interval[:, 1] - interval[:, 0]
-    position = distance = None
+    position, distance = np.full(m, np.nan), np.nan
     if force is not None:
         position = position_in(force, interval)
         if near is None:

@@ -17,6 +17,7 @@ which f stays zero, may be among them.
 """
 
 from dataclasses import dataclass, field
+from typing import TypedDict, Unpack, overload
 
 import numpy as np
 import scipy.sparse as sp
@@ -147,6 +148,31 @@ class Sensitivity(Brief):
         unit = np.eye(m)
         rows = [self.reverse(unit[i])[names.index(by)] for i in range(m)]
         return np.array(rows).reshape(m, -1)
+
+
+class _Optional(TypedDict, total=False):
+    """Keywords of ``sensitivity`` with or without friction, for type checkers."""
+
+    stiffness: ArrayLike
+    exponent: float
+    fixed: ArrayLike | None
+    gap_error: ArrayLike | None
+    blocks: ArrayLike | None
+    tolerance: float
+    friction: ArrayLike
+    tangential_stiffness: ArrayLike
+
+
+@overload
+def sensitivity(
+    B: MatrixLike, load: ArrayLike, *, tangential: None = None, **options: Unpack[_Optional]
+) -> Sensitivity: ...
+
+
+@overload
+def sensitivity(
+    B: MatrixLike, load: ArrayLike, *, tangential: MatrixLike, **options: Unpack[_Optional]
+) -> RoughSensitivity: ...
 
 
 def sensitivity(

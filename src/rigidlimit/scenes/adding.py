@@ -33,7 +33,7 @@ class Adding:
     cell: Cell | None
     groups: dict[str, list[int]]
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.groups = {}
         self._columns = BodyColumns()
         self._names: list[str] = []
@@ -41,7 +41,7 @@ class Adding:
         self._shapes, self._materials = DistinctEntries(), DistinctEntries()
         self._bodies: Bodies | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._names)
 
     def add(

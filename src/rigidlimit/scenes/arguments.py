@@ -25,7 +25,9 @@ def _untyped(signature: inspect.Signature) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-def checked(**rules):
+def checked(
+    **rules: Callable[[object], object],
+) -> Callable[[Callable[P, Made]], Callable[P, Made]]:
     """Decorator of a gallery function: parameter=rule, one for each parameter."""
 
     def decorate(function: Callable[P, Made]) -> Callable[P, Made]:

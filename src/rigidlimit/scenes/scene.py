@@ -1,6 +1,6 @@
 """A scene: its bodies, where they are, and the loads on them."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,6 +70,18 @@ class Scene(Adding, Pairs, Displayed):
     1
     """
 
+    name: str
+    gravity: np.ndarray
+    restitution: float
+    law: str | float
+    exponent: float
+    tangential_law: str
+    increments: int
+    dt: float
+    duration: float
+    description: str
+    reference: dict[str, Any]
+
     def __init__(
         self,
         *,
@@ -83,7 +95,7 @@ class Scene(Adding, Pairs, Displayed):
         dt: float = 1e-3,
         duration: float = 0.1,
         description: str = "",
-        reference: dict | None = None,
+        reference: dict[str, Any] | None = None,
         cell: Cell | ArrayLike | None = None,
     ):
         if dim not in (2, 3):
@@ -112,11 +124,11 @@ class Scene(Adding, Pairs, Displayed):
         self.tangential_law, self.increments = tangential_law, int(increments)
         self.dt, self.duration = float(dt), float(duration)
         self.description, self.reference = description, dict(reference or {})
-        self.path: list[dict] = []
+        self.path: list[dict[str, Any]] = []
         self.memory: Memory | None = None
         self.springs: object | None = None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Scene {self.name!r}: {counted(len(self), 'body')} in {self.dim}D, law {self.law}>"
 
     def load_of(self, load: ArrayLike) -> np.ndarray:

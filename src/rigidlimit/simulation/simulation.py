@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -107,7 +108,7 @@ class Simulation(Changes):
         *,
         dt: float | None = None,
         solver: str = "newton",
-        solver_options: dict | None = None,
+        solver_options: dict[str, Any] | None = None,
         compatible: str = "every",
         law: str | float | None = None,
         restitution: float | None = None,
@@ -147,9 +148,9 @@ class Simulation(Changes):
         self.state = scene.state
         self.external_force = scene.external_force()
         self.gravity = scene.gravity
-        self.compatible = compatible
-        self.warm_start = warm_start
-        self.steps = 0
+        self.compatible: str = compatible
+        self.warm_start: bool = warm_start
+        self.steps: int = 0
         self.last: StepResult | None = None
         self._pushed = self.external_force
         self._warned, self._jammed = False, False  # each warning is given once

@@ -30,7 +30,7 @@ to 1e-15, TAMSI to 1e-7; where poses or velocities were set after the step it do
 from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numba import njit
@@ -46,6 +46,7 @@ from .geometry import Places, cross
 from .links import joined
 from .materials import ByContact, by_name
 from .matrices import delivered
+from .options import OfReader
 from .parts import Pairs
 from .reading import asked, extents
 from .result import MendedForces
@@ -148,7 +149,7 @@ def from_drake(
     held: Sequence[str] | str | None = None,
     links: MatrixLike | None = None,
     on_friction: str = "joint",
-    **options,
+    **options: Unpack[OfReader],
 ) -> MendedForces:
     """Compatible forces in the order of ``ContactResults.point_pair_contact_info``.
 

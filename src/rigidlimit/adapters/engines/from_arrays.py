@@ -1,20 +1,66 @@
 """Mended forces of any engine, from its arrays."""
 
+from collections.abc import Sequence
 from dataclasses import fields
+from typing import Any, Unpack
 
 from numpy.typing import ArrayLike
 
 from ..._support.arrays import MatrixLike
 from .contacts import EngineContacts
+from .geometry import Places
+from .materials import ByContact
+from .memory import ContactSprings
 from .mend import mend
-from .options import SOLVER, MendOptions, check_names
+from .options import SOLVER, MendOptions, OfSolver, check_names
 from .result import MendedForces
 
 CONTACTS = tuple(f.name for f in fields(EngineContacts) if f.name not in ("B", "engine_force"))
 OPTIONS = tuple(f.name for f in fields(MendOptions) if f.name != "solver")
 
 
-def mend_forces(B: MatrixLike, engine_force: ArrayLike | None = None, **given) -> MendedForces:
+class Given(OfSolver, total=False):
+    """Keywords of ``mend_forces``, for type checkers."""
+
+    adhesion: ArrayLike
+    sliding: MatrixLike | None
+    tangential: ArrayLike | None
+    friction: ArrayLike | None
+    cone: str
+    stiffness: ByContact
+    own_friction: ByContact | None
+    gap: ArrayLike | None
+    gap_tolerance: ArrayLike | None
+    load: ArrayLike | None
+    load_from: str | None
+    held: ArrayLike | None
+    mechanism: ArrayLike | None
+    reach: ArrayLike
+    accuracy: ArrayLike
+    own_accuracy: ArrayLike | None
+    lean: ArrayLike
+    links: MatrixLike | None
+    link_accuracy: ArrayLike
+    places: Places | None
+    row: ArrayLike | None
+    contacts: int | None
+    velocity: ArrayLike | None
+    engine: str
+    engine_residual: float
+    columns: Sequence[str] | None
+    springs: ContactSprings | None
+    notes: tuple[str, ...]
+    powerless: ArrayLike | None
+    exponent: float
+    on_friction: str
+    friction_tolerance: float
+    tangential_stiffness: float
+    budget: float | None
+
+
+def mend_forces(
+    B: MatrixLike, engine_force: ArrayLike | None = None, **given: Unpack[Given]
+) -> MendedForces:
     """Compatible forces for any engine's arrays.
 
     With m contacts and n degrees of freedom, forces f >= 0 with B^T f = F~ by eqs 36-37.
@@ -111,9 +157,10 @@ def mend_forces(B: MatrixLike, engine_force: ArrayLike | None = None, **given) -
     array([2., 6., 2.])
     """
     check_names(mend_forces, given, (*CONTACTS, *OPTIONS, *SOLVER))
-    if given.get("accuracy") is not None:  # stated by the caller
-        given.setdefault("own_accuracy", given.pop("accuracy"))
-    solver = {name: given.pop(name) for name in SOLVER if name in given}
-    options = {name: given.pop(name) for name in OPTIONS if name in given}
-    options = MendOptions(solver=solver, **options)
-    return mend(EngineContacts(B, engine_force, **given), options)
+    known: dict[str, Any] = {**given}
+    if known.get("accuracy") is not None:  # stated by the caller
+        known.setdefault("own_accuracy", known.pop("accuracy"))
+    solver = {name: known.pop(name) for name in SOLVER if name in known}
+    chosen = {name: known.pop(name) for name in OPTIONS if name in known}
+    options = MendOptions(solver=solver, **chosen)
+    return mend(EngineContacts(B, engine_force, **known), options)

@@ -26,7 +26,7 @@ which grow along the faces by its tangent.
 
 from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from .mujoco_links import in_displacements
 from .mujoco_model import Structure, name_of, structure
 from .mujoco_rows import constraint_rows, contact_rows, solved_contacts
 from .mujoco_state import check_positions, engine_residual
+from .options import OfReader
 from .parts import NamedParts
 from .reading import asked, extents
 from .result import MendedForces
@@ -170,7 +171,7 @@ def from_mujoco(
     held: Sequence[str] | str | np.ndarray | None = None,
     equalities: Sequence[str] | str = "rigid",
     on_friction: str = "joint",
-    **options,
+    **options: Unpack[OfReader],
 ) -> MendedForces:
     """Compatible forces in the order of ``data.contact`` and its frames.
 

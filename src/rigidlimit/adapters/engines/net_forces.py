@@ -45,7 +45,7 @@ class NetForce(Brief):
     friction_margin : float
         The least of its contacts that press and rub, how far they are from slipping
         (``MendedForces.friction_margin``); nan without any.
-    centre_of_pressure : (3,) ndarray [m] or None
+    centre_of_pressure : (3,) ndarray [m]
         Centroid of its contacts, weighted by their normal forces.
 
     Examples
@@ -73,8 +73,8 @@ class NetForce(Brief):
     normal_force: float
     engine_force: np.ndarray
     engine_torque: np.ndarray
-    friction_margin: float = float("nan")
-    centre_of_pressure: np.ndarray | None = None
+    friction_margin: float
+    centre_of_pressure: np.ndarray
 
     def wrench(
         self, *, about: ArrayLike | None = None, axes: ArrayLike | None = None

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 from numba import njit
@@ -38,6 +38,7 @@ from .contacts import EngineContacts
 from .geometry import OUTSIDE, Places, cross, frames_along
 from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
+from .options import OfReader
 from .parts import NamedParts
 from .reading import asked, extents
 from .result import MendedForces
@@ -171,7 +172,7 @@ def from_newton(
     load: Load = "engine",
     held: Sequence[str] | str | None = None,
     on_friction: str = "joint",
-    **options,
+    **options: Unpack[OfReader],
 ) -> MendedForces:
     """Compatible forces in the order of Newton's rigid contacts, along its normals.
 

@@ -3,13 +3,18 @@
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ...errors import InputError, nearest
 from .coulomb import JOINT, ON_FRICTION
+
+if TYPE_CHECKING:
+    from .materials import ByContact
+    from .memory import ContactSprings
 
 SOLVER = (
     "tolerance",
@@ -35,6 +40,30 @@ OF_CONTACTS = {
     "springs": "springs",
 }
 """Options of readers, and what of ``EngineContacts`` they set in place of the reader."""
+
+
+class OfSolver(TypedDict, total=False):
+    """``SOLVER`` for type checkers."""
+
+    tolerance: float
+    max_iterations: int | None
+    method: str
+    warm_start: ArrayLike | None
+    gap_error: ArrayLike | None
+    admissible: ArrayLike | None
+    blocks: ArrayLike | None
+
+
+class OfReader(OfSolver, total=False):
+    """Keywords that readers of engines take beside those of their own, for type checkers."""
+
+    friction_tolerance: float
+    tangential_stiffness: float
+    budget: float | None
+    gap_tolerance: ArrayLike | None
+    accuracy: ArrayLike | None
+    friction: "ByContact | None"
+    springs: "ContactSprings | None"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import scipy.sparse as sp
@@ -36,6 +36,7 @@ from .contacts import EngineContacts
 from .geometry import OUTSIDE, Places
 from .links import from_error, joined, joined_systems
 from .materials import ByContact, by_name
+from .options import OfReader
 from .parts import NamedParts
 from .reading import asked, extents
 from .result import MendedForces
@@ -205,7 +206,7 @@ def from_pinocchio(
     held: Sequence[str] | str | None = None,
     equalities: str = "rigid",
     on_friction: str = "joint",
-    **options,
+    **options: Unpack[OfReader],
 ) -> MendedForces:
     """Compatible forces, one per point contact in the order of ``constraint_models``.
 

@@ -31,7 +31,7 @@ pose.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,6 +53,7 @@ from .geometry import Places
 from .links import from_error, joined
 from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
+from .options import OfReader
 from .pybullet_world import BASE, World
 from .reading import asked, extents
 from .result import MendedForces
@@ -208,7 +209,7 @@ def from_pybullet(
     equalities: str = "rigid",
     on_friction: str = "joint",
     analytics: Sequence[Mapping[str, Any]] | None = None,
-    **options,
+    **options: Unpack[OfReader],
 ) -> MendedForces:
     """Compatible forces in the order of ``pybullet.getContactPoints()``, along its normals.
 

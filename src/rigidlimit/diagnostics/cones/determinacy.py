@@ -134,8 +134,8 @@ class RoughDeterminacy(Displayed):
         Imbalance of ``example`` over the largest load.
     status : Status
         Of the search for admissible forces.
-    position : (m, d) ndarray or None
-        Of given forces in their intervals, 0 least, 1 greatest.
+    position : (m, d) ndarray
+        Of given forces in their intervals, 0 least, 1 greatest; nan without any.
 
     Examples
     --------
@@ -162,7 +162,7 @@ class RoughDeterminacy(Displayed):
     margin: float
     residual: float
     status: Status
-    position: np.ndarray | None = None
+    position: np.ndarray
 
     @property
     def converged(self) -> bool:
@@ -270,10 +270,9 @@ def _told(problem: RoughContacts, face: Face, force, tolerance, contacts, interv
     interval, gap, method = intervals_of(problem, example, determined, chosen, intervals)
     width = interval[..., 1] - interval[..., 0]
     finite = width[np.isfinite(width)]
-    position = None
+    position = np.full((m, d), np.nan)
     if force is not None:
         open_ = np.isfinite(width) & (width > 1e-9 * problem.unit[:, None])
-        position = np.full((m, d), np.nan)
         position[open_] = (force[open_] / problem.size - interval[..., 0][open_]) / width[open_]
     size = problem.size
     residual = problem.imbalance(example)

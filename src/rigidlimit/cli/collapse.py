@@ -9,7 +9,8 @@ import typer
 from .._support import arrays
 from ..errors import InputError
 from .compiling import watch_compiler
-from .folders import check_file
+from .contacts import parts_of_force
+from .folders import check_file, check_results
 from .options import LIMITS
 from .tables import new_table, terminal
 
@@ -87,11 +88,10 @@ def collapse(
     slides. Example: `rigidlimit collapse arch --picture mechanism.png`.
     """
     from ..output.plots.style import figure_format
-    from ..output.results import check_name
 
-    check_name(out)
+    check_results(out)
     arrays.positive("--seconds", seconds)
-    for option, path in (("--out", out), ("--picture", picture), ("--thrust", thrust)):
+    for option, path in (("--picture", picture), ("--thrust", thrust)):
         check_file(option, path)
     for path in (picture, thrust):
         if path is not None:
@@ -231,8 +231,7 @@ def _store(out, pose, found, low, least) -> None:
     if out is None:
         return
     names = pose.bodies.names
-    d = pose.bodies.dim
-    parts = ("normal", "tangential") if d == 2 else ("normal", "tangential_1", "tangential_2")
+    parts = parts_of_force(pose.bodies.dim)
     columns = {"bodies": [f"{names[a]} - {names[b]}" for a, b in pose.contacts.body]}
     columns |= {f"force_{part}": found.force[:, k] for k, part in enumerate(parts)}
     columns |= {f"moves_{part}": found.displacement[:, k] for k, part in enumerate(parts)}

@@ -7,9 +7,8 @@ import typer
 
 from .._support.words import counted
 from ..errors import InputError
-from .contacts import largest_first
+from .contacts import Rough, largest_first, parts_of_force, tell
 from .options import LIMITS
-from .rough_contacts import Rough, tell
 from .tables import new_table, terminal
 
 
@@ -143,8 +142,7 @@ def _columns(captured, answer) -> dict:
     slip = np.linalg.norm(u[:, 1:], axis=1)
     bears = r[:, 0] > 0
     states = np.where(bears, np.where(slip > answer.still, "slides", "sticks"), "open")
-    tangential = ("tangential",) if captured.dim == 2 else ("tangential_1", "tangential_2")
-    names = ("normal", *tangential)
+    names = parts_of_force(captured.dim)
     return (
         {name: r[:, k] for k, name in enumerate(names)}
         | {f"velocity_{name}": u[:, k] for k, name in enumerate(names)}

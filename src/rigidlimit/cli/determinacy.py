@@ -12,11 +12,10 @@ import typer
 from ..errors import InputError
 from ..status import Status
 from .compiling import watch_compiler
-from .contacts import Rigid, judge, show, store
+from .contacts import Rigid, Rough, judge, show, store, tell
 from .coulomb import captured_contacts
-from .folders import check_file
+from .folders import check_results
 from .options import ContactsOption, Intervals, IntervalsOption, ResultsOption
-from .rough_contacts import Rough, tell
 
 CAPTURED = (".hdf5", ".h5", ".dat")
 """Files that hold a captured problem; other names are scenes."""
@@ -53,10 +52,8 @@ def determinacy(
     Example: `rigidlimit determinacy beam`, `rigidlimit determinacy problem.hdf5 --contacts 0-9`.
     """
     from ..output.hdf5 import looks_like_run
-    from ..output.results import check_name
 
-    check_name(out)
-    check_file("--out", out)
+    check_results(out)
     path = Path(scene)
     if path.suffix.lower() in CAPTURED and not path.is_file() and not looks_like_run(path):
         raise InputError(f"no file {path}; expected a run or a captured problem of that name")

@@ -32,13 +32,11 @@ def export(
     For ParaView: `rigidlimit view FILE --vtk FOLDER`. Example: `rigidlimit export packing.h5 --out
     packing.dump`.
     """
-    from ..output.endings import check_ending
     from ..output.hdf5 import looks_like_run, read_run
     from ..output.packings.write import ENDINGS, write_packing
     from ..scenes import load
 
-    check_ending("--out", out, ENDINGS)
-    check_file("--out", out)
+    check_file("--out", out, ENDINGS)
     run = Path(file).suffix in (".h5", ".hdf5") or looks_like_run(file)
     source = read_run(file) if run else load(file)
     if run and frame is not None:

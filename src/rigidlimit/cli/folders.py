@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ..errors import InputError
+from ..output.endings import RESULTS, check_ending
 
 
 def check_folder(option: str, path: Path | None) -> None:
@@ -17,11 +18,14 @@ def check_folder(option: str, path: Path | None) -> None:
             return
 
 
-def check_file(option: str, path: Path | None) -> None:
-    """Raises InputError if ``path`` is a folder, lies below a file, or in no folder that exists:
-    a misspelt one would not be seen before a long run has ended."""
+def check_file(option: str, path: Path | None, endings: tuple[str, ...] = ()) -> None:
+    """Raises InputError if ``path`` ends in none of ``endings``, if there are any, is a folder,
+    lies below a file, or in no folder that exists: a misspelt one would not be seen before a long
+    run has ended."""
     if path is None:
         return
+    if endings:
+        check_ending(option, path, endings)
     if path.is_dir():
         raise InputError(f"{option} is {path}, a folder; expected the name of a file")
     for place in path.parents:
@@ -32,6 +36,11 @@ def check_file(option: str, path: Path | None) -> None:
             f"{option} is {path}, in a folder that does not exist; expected one that does: make "
             f"{path.parent} first, or correct the name"
         )
+
+
+def check_results(path: Path | None, option: str = "--out") -> None:
+    """The same of a file of results."""
+    check_file(option, path, RESULTS)
 
 
 def check_new(option: str, path: Path | None, overwrite: bool) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from ..errors import InputError
 from .compiling import watch_compiler
-from .folders import check_file, check_folder, check_new
+from .folders import check_file, check_folder, check_new, check_results
 from .options import NewLawOption, OverwriteOption, ResultsOption
 from .pose_forces import report
 
@@ -97,16 +97,12 @@ def import_packing(
     """
     from ..adapters import read_packing
     from ..bodies import Material
-    from ..output.endings import check_ending
-    from ..output.results import check_name
     from ..output.vtk import write_paraview
     from ..scenes.toml import write_scene
 
-    check_ending("--out", out, (".toml",))
-    check_file("--out", out)
+    check_file("--out", out, (".toml",))
     check_new("--out", out, overwrite)
-    check_name(results, "--results")
-    check_file("--results", results)
+    check_results(results, "--results")
     check_folder("--vtk", vtk)
     options = (results, stiffness, springs, vtk, given)
     wants = unbalanced or any(option is not None for option in options)

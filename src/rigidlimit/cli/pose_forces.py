@@ -12,7 +12,7 @@ import typer
 
 from ..errors import InputError
 from .compiling import watch_compiler
-from .folders import check_file
+from .folders import check_file, check_results
 from .options import LawOption, ResultsOption, SceneArgument
 from .tables import new_table, terminal
 
@@ -68,7 +68,6 @@ def forces(
     A network file (HDF5, of rigidlimit.distributed) is solved by PETSc, on as many processes as
     there are: `mpiexec -n 4 rigidlimit forces huge.h5 --out forces.h5`.
     """
-    from ..output.results import check_name
     from ..pose import forces_at_pose
     from ..scenes import load
 
@@ -79,7 +78,7 @@ def forces(
         return
     of_networks = {"--solver": solver, "--start": start, "--history": history}
     _refuse("a scene", of_networks | {"--increments": increments})
-    check_name(out)
+    check_results(out)
     watch_compiler()
     report(forces_at_pose(load(scene), stiffness=stiffness, law=law), largest, out)
 

@@ -149,13 +149,12 @@ def _check_options(scene, out, vtk, picture, capture, capture_hard, resume, over
     if out is not None and same_file(out, Path(scene)):
         raise InputError(f"--out is {out}, the scene itself; expected another file, like {out}.h5")
     if capture is not None:
-        from ..output.endings import check_ending
         from ..output.hdf5 import looks_like_run
 
-        check_ending("--capture", capture, (".hdf5", ".h5"))
+        check_file("--capture", capture, (".hdf5", ".h5"))
         if same_file(capture, out) or looks_like_run(capture):
             raise InputError(f"--capture is {capture}, the file of a run; expected another name")
-    for option, path in (("--out", out), ("--capture", capture), ("--picture", picture)):
+    for option, path in (("--out", out), ("--picture", picture)):
         check_file(option, path)
     check_folder("--vtk", vtk)
     check_folder("--capture-hard", capture_hard)

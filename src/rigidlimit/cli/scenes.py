@@ -20,10 +20,9 @@ def scenes(
     ] = False,
 ) -> None:
     """List the gallery, or show one scene with its known answer and write it to a file."""
-    from ..output.endings import check_ending
     from ..scenes import GALLERY, load
 
-    check_ending("--write", write, (".toml",))
+    check_file("--write", write, (".toml",))
     if name is None:
         if write is not None:
             raise InputError(
@@ -41,7 +40,6 @@ def scenes(
         console.print(table)
         console.print("rigidlimit run NAME computes one, rigidlimit scenes NAME explains it")
         return
-    check_file("--write", write)
     check_new("--write", write, overwrite)
     scene = load(name)
     if name in GALLERY:

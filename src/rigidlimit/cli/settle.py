@@ -41,14 +41,12 @@ def settle(
     """
     from rich.console import Console
 
-    from ..output.endings import check_ending
     from ..penalty import settle as bring_to_rest
     from ..scenes import load
     from ..scenes.toml import write_scene
     from .forces import show_forces
 
-    check_ending("--out", out, (".toml",))
-    check_file("--out", out)
+    check_file("--out", out, (".toml",))
     if same_file(out, Path(scene)):
         raise InputError(f"--out is {out}, the scene itself; expected another file")
     check_new("--out", out, overwrite)

@@ -11,7 +11,7 @@ from ..errors import InputError
 from .compiling import watch_compiler
 from .contacts import Rigid, chosen_contacts, judge, show, store
 from .coulomb import compatible_with_friction, solve_with_friction
-from .folders import check_file
+from .folders import check_results
 from .options import (
     ContactsOption,
     Intervals,
@@ -66,11 +66,9 @@ def solve(
     and which impulses were determined. Example: `rigidlimit solve problem.hdf5 --out answer.json`.
     """
     from ..diagnostics import certify
-    from ..output.results import check_name
     from ..scenes.checks import law_exponent
 
-    check_name(out)
-    check_file("--out", out)
+    check_results(out)
     watch_compiler()
     if compatible and not friction:
         raise InputError("--compatible is for --friction; without it impulses are compatible ones")

@@ -38,14 +38,12 @@ def study(
     any number of workers. Ctrl-C, or the loss of a worker or of this program, loses no finished
     sample: the same command with --resume continues. A failed sample is reported, with exit code 1.
     """
-    from ..output.endings import check_ending
     from ..studies import study as compute
     from ..studies import write_report
     from ..studies.file import read_study_file
 
-    check_ending("--report", report, (".html",))
     check_file("--out", out)
-    check_file("--report", report)
+    check_file("--report", report, (".html",))
     if same_file(out, file):
         raise InputError(f"--out is {out}, the study itself; expected another file")
     if scheduler is not None and workers is not None:

@@ -33,7 +33,6 @@ def view(
     """
     import webbrowser
 
-    from ..output.endings import check_ending
     from ..output.hdf5 import read_run
     from ..output.view import PAGES, write_view
 
@@ -46,8 +45,7 @@ def view(
         for path in write_paraview(read_run(file), vtk):
             typer.echo(f"written: {path}")
         return
-    check_ending("--out", out, PAGES)
-    check_file("--out", out)
+    check_file("--out", out, PAGES)
     page = write_view(read_run(file), out or file.with_suffix(".view.html"), steps=steps)
     typer.echo(f"written: {page}")
     if not no_open and not webbrowser.open(page.resolve().as_uri()):

@@ -4,6 +4,9 @@ from pathlib import Path
 
 from ..errors import InputError
 
+RESULTS = (".json", ".csv")
+"""Of files of results."""
+
 
 def check_ending(what: str, path: str | Path | None, endings: tuple[str, ...]) -> None:
     """Raises InputError if ``path`` ends in none of ``endings``. what: the option it came by."""

@@ -12,19 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from .._support import atomic
-from .endings import check_ending
-
-FORMS = (".json", ".csv")
-
-
-def check_name(path: Path | None, option: str = "--out") -> None:
-    """Raises InputError if results cannot be written under this name, which came by ``option``."""
-    check_ending(option, path, FORMS)
+from .endings import RESULTS, check_ending
 
 
 def write_results(path: Path, summary: dict, columns: dict) -> None:
     """columns: name -> one value a contact; "contact" numbers come first on their own."""
-    check_name(path)
+    check_ending("--out", path, RESULTS)
     count = len(next(iter(columns.values()), []))
     columns = {"contact": range(count)} | columns
     table = {name: [_plain(v) for v in values] for name, values in columns.items()}

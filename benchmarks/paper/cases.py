@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from rigidlimit import __version__
-from rigidlimit._support.atomic import whole_file
-from rigidlimit._support.npz import read_arrays
+from rigidlimit._support.npz import read_arrays, write_arrays
 from rigidlimit._support.stopwatch import Stopwatch
 from rigidlimit.penalty import compare
 from rigidlimit.scenes import beam, pyramid
@@ -94,8 +93,7 @@ def _kept(path: Path, make) -> dict[str, np.ndarray]:
         if str(stored["version"]) == __version__:
             return stored
     arrays = make() | {"version": np.array(__version__)}
-    with whole_file(path) as temporary, open(temporary, "wb") as stream:
-        np.savez(stream, **arrays)
+    write_arrays(path, **arrays)
     return arrays
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from .atomic import whole_file
+
 
 class _Disk(io.FileIO):
     """A new file; ``failure`` is what went wrong first, be it a Ctrl-C in the midst of a write."""
@@ -51,3 +53,10 @@ def new_hdf5(path: Path) -> Iterator:
                 raise
         if disk.failure is not None:
             raise disk.failure
+
+
+@contextmanager
+def whole_hdf5(path: Path, *, durable: bool = False) -> Iterator:
+    """The same of a file that is whole or not there, see ``whole_file``."""
+    with whole_file(path, durable=durable) as temporary, new_hdf5(temporary) as file:
+        yield file

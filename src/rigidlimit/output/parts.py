@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._support.atomic import whole_file
-from .._support.new_hdf5 import new_hdf5
+from .._support.new_hdf5 import whole_hdf5
+from .._support.npz import write_arrays
 from ..scenes.columns import StoredScene
 from ..step import StepResult
 from .lock import LOCK
@@ -35,7 +36,7 @@ def begin(parts: Path, head: dict, scene: StoredScene, earlier: Path | None) -> 
     if earlier is not None:
         _link(earlier, parts / EARLIER)
     if scene.columns:
-        write_arrays(parts / COLUMNS, scene.columns)
+        write_arrays(parts / COLUMNS, **scene.columns)
     with whole_file(parts / "run.json", durable=True) as temporary:
         temporary.write_text(json.dumps(head), encoding="utf-8")
 
@@ -45,7 +46,7 @@ def add(
 ) -> None:
     """Store steps, by their numbers, as one more part, with the checkpoint after them."""
     part = parts / f"{steps[0][0]:08d}.h5"
-    with whole_file(part, durable=True) as temporary, new_hdf5(temporary) as file:
+    with whole_hdf5(part, durable=True) as file:
         for number, result in steps:
             write_step(file.create_group(f"steps/{number:08d}"), result)
         write_checkpoint(file.create_group("checkpoint"), checkpoint)
@@ -77,12 +78,6 @@ def memory_of(result: StepResult) -> int:
     m, n = result.B.shape
     rough = 0 if result.T is None else 12 * result.T.nnz + 8 * 20 * m
     return 12 * result.B.nnz + 8 * (18 * m + 4 * n) + rough
-
-
-def write_arrays(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Arrays by name into a file that is whole or not there."""
-    with whole_file(path, durable=True) as temporary, open(temporary, "wb") as stream:
-        np.savez(stream, **arrays)
 
 
 def _link(path: Path, name: Path) -> None:

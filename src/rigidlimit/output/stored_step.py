@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._support.atomic import whole_file
 from .._support.display import Brief
-from .._support.new_hdf5 import new_hdf5
+from .._support.new_hdf5 import whole_hdf5
 from ..collision.contacts import Contacts
 from ..compatibility import RoughForces
 from ..conditioning.several_bodies import TAKEN
@@ -227,7 +226,7 @@ def _rough(result: StepResult) -> dict[str, np.ndarray]:
 
 def write_comparison(path: str | Path, scene: Scene, comparison: "Comparison") -> None:
     """A run of one step: the state of rest of ``penalty.compare`` with the forces of the DEM."""
-    with whole_file(path) as temporary, new_hdf5(temporary) as file:
+    with whole_hdf5(path) as file:
         write_head(file, StoredScene.of(scene), {"forces": "end"})
         group = file.create_group("steps/00000000")
         write_step(group, comparison.result, comparison.force["dem"])

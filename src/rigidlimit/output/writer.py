@@ -12,11 +12,11 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .. import __version__
-from .._support.atomic import remove_stale, whole_file
-from .._support.new_hdf5 import new_hdf5
+from .._support.atomic import remove_stale
+from .._support.new_hdf5 import whole_hdf5
+from .._support.npz import write_arrays
 from .._support.warned import warn
 from ..errors import InputError, OutputError, UnfinishedRun
 from ..scenes.columns import StoredScene
@@ -37,9 +37,6 @@ from .unfinished import (
     read_finished,
     read_unfinished,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 class RunWriter:
@@ -261,16 +258,13 @@ class RunWriter:
             parts.add(self.parts, self._pending, self.simulation.checkpoint())
             self._pending.clear()
             self._waiting = 0
-        parts.write_arrays(self.parts / parts.CHECKPOINT, self.simulation.checkpoint())
+        write_arrays(self.parts / parts.CHECKPOINT, **self.simulation.checkpoint())
         self._last, self.saved = time.monotonic(), self.simulation.time
 
     def finish(self) -> None:
         """Join the parts into the run's file and remove them."""
         self.checkpoint()
-        with (
-            whole_file(self.path, durable=True) as temporary,
-            new_hdf5(temporary) as file,
-        ):
+        with whole_hdf5(self.path, durable=True) as file:
             write_head(file, self._scene, self._stored, id=self._id)
             parts.join(self.parts, file.create_group("steps"), self.simulation.steps)
             write_checkpoint(file.create_group("checkpoint"), self.simulation.checkpoint())

@@ -7,15 +7,14 @@ at that point, and which path and scene they belong to. A finished one keeps onl
 import csv
 import io
 import json
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
 from .. import __version__
-from .._support.atomic import whole_file, write_text
-from .._support.new_hdf5 import new_hdf5
-from .._support.npz import read_arrays
+from .._support.atomic import write_text
+from .._support.new_hdf5 import whole_hdf5
+from .._support.npz import UNREADABLE, read_arrays, write_arrays
 from ..errors import OutputError
 
 ENDINGS = (".csv", ".h5", ".hdf5")
@@ -36,7 +35,7 @@ def write_table(path: Path, table: np.ndarray, about: dict[str, str]) -> None:
             writer.writerow([repr(v) if isinstance(v, float) else v for v in line])
         write_text(path, sheet.getvalue())
         return
-    with whole_file(path) as temporary, new_hdf5(temporary) as file:
+    with whole_hdf5(path) as file:
         file.attrs["schema"] = "rigidlimit-path"
         file.attrs["rigidlimit_version"] = __version__
         file.attrs["units"] = "SI: m, kg, s, N, Pa"
@@ -48,8 +47,7 @@ def write_table(path: Path, table: np.ndarray, about: dict[str, str]) -> None:
 
 def write_unfinished(path: Path, about: dict[str, str], arrays: dict[str, np.ndarray]) -> None:
     """What ``read_unfinished`` takes back."""
-    with whole_file(unfinished_of(path), durable=True) as temporary, open(temporary, "wb") as file:
-        np.savez(file, about=np.array(json.dumps(about)), **arrays)
+    write_arrays(unfinished_of(path), about=np.array(json.dumps(about)), **arrays)
 
 
 def read_unfinished(path: Path, about: dict[str, str]) -> dict[str, np.ndarray]:
@@ -60,7 +58,7 @@ def read_unfinished(path: Path, about: dict[str, str]) -> dict[str, np.ndarray]:
     try:
         arrays = read_arrays(place)
         known = json.loads(str(arrays.pop("about")))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+    except UNREADABLE as error:
         raise OutputError(f"{place}: damaged: {error}; remove it and begin anew") from error
     for name, text in about.items():
         if known.get(name) != text:

@@ -9,7 +9,6 @@ the workers, so that it is the same however many computed it.
 """
 
 import json
-import zipfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,9 +16,8 @@ import h5py
 import numpy as np
 
 from .. import __version__
-from .._support.atomic import whole_file
-from .._support.new_hdf5 import new_hdf5
-from .._support.npz import read_arrays
+from .._support.new_hdf5 import whole_hdf5
+from .._support.npz import UNREADABLE, read_arrays, write_arrays
 from ..errors import InputError, OutputError
 from ..output.endings import check_ending
 from ..output.lock import LOCK, Lock
@@ -62,7 +60,7 @@ class Parts:
             return self._finished[digest]
         try:
             values = read_arrays(self.folder / f"{digest}.npz")
-        except (FileNotFoundError, ValueError, EOFError, zipfile.BadZipFile):
+        except UNREADABLE:
             return None  # not there, or damaged: it is computed again
         error = str(values.pop("error"))
         return Outcome({} if error else values, error)
@@ -70,8 +68,7 @@ class Parts:
     def keep(self, digest: str, outcome: Outcome) -> None:
         """Write the outcome of a sample, whole or not at all."""
         place = self.folder / f"{digest}.npz"
-        with whole_file(place) as temporary, open(temporary, "wb") as file:
-            np.savez(file, error=np.array(outcome.error), **outcome.values)
+        write_arrays(place, durable=False, error=np.array(outcome.error), **outcome.values)
 
     def finish(self, ensemble: Ensemble, digests: list[str]) -> None:
         """Write the file of the study. Parts go, but for nothing that is not in the file."""
@@ -90,7 +87,7 @@ class Parts:
 
 def write(path: Path, ensemble: Ensemble, digests: list[str]) -> None:
     """Write the file of a study, whole or not at all."""
-    with whole_file(path, durable=True) as temporary, new_hdf5(temporary) as file:
+    with whole_hdf5(path, durable=True) as file:
         file.attrs["schema"] = SCHEMA
         file.attrs["rigidlimit_version"] = __version__
         file.attrs["units"] = "SI: m, kg, s, N, Pa"

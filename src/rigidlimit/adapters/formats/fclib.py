@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from ..._support.atomic import whole_file
-from ..._support.new_hdf5 import new_hdf5
+from ..._support.new_hdf5 import whole_hdf5
 from ...errors import OutputError
 from .problem import MATRICES, VECTORS, CapturedProblem, checked, rolling
 
@@ -113,7 +112,7 @@ def write_fclib(captured: CapturedProblem, path: str | Path) -> None:
     >>> from rigidlimit.adapters import capture, write_fclib
     >>> write_fclib(capture([[1.0]], [[1.0]], [0.0], [-2.0], title="ball"), "ball.hdf5")
     """
-    with whole_file(path) as temporary, new_hdf5(temporary) as file:
+    with whole_hdf5(path) as file:
         group = file.create_group(f"fclib_{captured.kind}")
         group["spacedim"] = np.array([captured.dim], np.int32)
         info = group.create_group("info")

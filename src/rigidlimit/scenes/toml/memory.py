@@ -15,7 +15,7 @@ import numpy as np
 from ...collision.contacts import keyed
 from ...errors import SceneError
 from ...kinematics import framed
-from .tables import ContactTable, toml_value
+from .tables import ContactTable, lines_of
 
 if TYPE_CHECKING:
     from ...step.friction import Memory
@@ -31,9 +31,8 @@ def memory_lines(scene: "Scene", memory: "Memory") -> list[str]:
     contacts = memory.contacts
     used = (memory.force != 0.0) | (memory.normal != 0.0)
     for i in np.flatnonzero(used | memory.tangential.any(axis=1)):
-        lines += ["", "[[contacts]]"]
-        lines.append(f"bodies = {toml_value([names[k] for k in contacts.body[i]])}")
         keys = {
+            "bodies": [names[k] for k in contacts.body[i]],
             "feature": int(contacts.feature[i]) or None,
             "normal": contacts.normal[i, :d],
             "tangent": contacts.tangents[i, 0] if d == 3 else None,
@@ -45,7 +44,7 @@ def memory_lines(scene: "Scene", memory: "Memory") -> list[str]:
         for key, usual in (("kept_force", "force"), ("kept_tangential_force", "tangential_force")):
             if np.array_equal(keys[key], keys[usual]):
                 del keys[key]
-        lines += [f"{key} = {toml_value(v)}" for key, v in keys.items() if v is not None]
+        lines += lines_of(keys, "[[contacts]]")
     return lines
 
 

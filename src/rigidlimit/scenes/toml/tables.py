@@ -1,6 +1,7 @@
 """The tables of a scene file: which keys there are, and what they may hold."""
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import numpy as np
@@ -166,3 +167,9 @@ def toml_value(value: object) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n" + "".join(f"    {toml_value(v)},\n" for v in value) + "]"
     return "[" + ", ".join(toml_value(v) for v in value) + "]"
+
+
+def lines_of(keys: Mapping[str, object], heading: str = "") -> list[str]:
+    """Lines of a table, below its heading if it has one: a key each, but for values of None."""
+    head = ["", heading] if heading else []
+    return head + [f"{key} = {toml_value(v)}" for key, v in keys.items() if v is not None]

@@ -14,7 +14,7 @@ from ..pairs import PAIR_KEYS
 from ..scene import Scene
 from .memory import memory_lines
 from .shapes import shape_keys
-from .tables import toml_value
+from .tables import lines_of, toml_value
 
 
 def write_scene(scene: Scene, path: str | Path, state: State | None = None) -> None:
@@ -37,39 +37,31 @@ def write_scene(scene: Scene, path: str | Path, state: State | None = None) -> N
 def head_text(scene: Scene, state: State | None = None) -> str:
     """All of the scene but its bodies and what is between two of them, as TOML text, with the
     cell of ``state`` in place of the scene's own."""
-    lines = ["# Units: m, kg, s, N, Pa, rad"]
-    for key in ("name", "description", "dim", "restitution", "law", "dt", "duration"):
-        lines.append(f"{key} = {toml_value(getattr(scene, key))}")
+    keys = ("name", "description", "dim", "restitution", "law", "dt", "duration")
+    head = {key: getattr(scene, key) for key in keys}
     if scene.tangential_law != MINDLIN or scene.increments != 1:
-        lines.append(f"tangential_law = {toml_value(scene.tangential_law)}")
-        lines.append(f"increments = {toml_value(scene.increments)}")
-    lines.append(f"gravity = {toml_value(scene.gravity[: scene.dim])}")
+        head |= {"tangential_law": scene.tangential_law, "increments": scene.increments}
+    head["gravity"] = scene.gravity[: scene.dim]
+    lines = ["# Units: m, kg, s, N, Pa, rad", *lines_of(head)]
     if scene.cell is not None:
-        lines += ["", "[cell]", *_cell_lines(scene.cell, state)]
+        lines += lines_of(_cell_keys(scene.cell, state), "[cell]")
     for path in scene.path:
-        lines += ["", "[[path]]", *(f"{key} = {toml_value(v)}" for key, v in path.items())]
+        lines += lines_of(path, "[[path]]")
     materials = scene.bodies.materials
     for name, material in zip(_material_names(materials), materials, strict=True):
-        lines += ["", f"[materials.{toml_value(name)}]"]
-        lines += [
-            f"{key} = {toml_value(getattr(material, key))}"
-            for key in ("young", "poisson", "density")
-        ]
-        if material.friction:
-            lines.append(f"friction = {toml_value(material.friction)}")
-        if material.tangential_stiffness is not None:
-            lines.append(f"tangential_stiffness = {toml_value(material.tangential_stiffness)}")
+        keys = {key: getattr(material, key) for key in ("young", "poisson", "density")}
+        keys["friction"] = material.friction or None
+        keys["tangential_stiffness"] = material.tangential_stiffness
+        lines += lines_of(keys, f"[materials.{toml_value(name)}]")
     return "\n".join(lines) + "\n"
 
 
-def _cell_lines(cell: Cell, state: State | None) -> list[str]:
+def _cell_keys(cell: Cell, state: State | None) -> dict:
     d = cell.dim
     if state is not None and state.cell is not None:
         cell = cell.changed(vectors=state.cell[:d, :d])
-    keys = ("vectors", "stress", "rate")
-    lines = [f"{key} = {toml_value(getattr(cell, key)[:d, :d])}" for key in keys]
-    lines.append(f"periodic = {toml_value(cell.periodic[:d])}")
-    return lines if cell.inertia is None else [*lines, f"inertia = {toml_value(cell.inertia)}"]
+    tensors = {key: getattr(cell, key)[:d, :d] for key in ("vectors", "stress", "rate")}
+    return tensors | {"periodic": cell.periodic[:d], "inertia": cell.inertia}
 
 
 def scene_text(scene: Scene, state: State | None = None) -> str:
@@ -80,54 +72,50 @@ def scene_text(scene: Scene, state: State | None = None) -> str:
     loads = scene.columns["load"]
     group = {i: name for name, members in scene.groups.items() for i in members}
     for i in range(len(scene)):
-        lines += _body_lines(bodies, state, i, names[bodies.material_of[i]])
-        lines += _motion_lines(bodies, state, i, loads[i])
-        if i in group:
-            lines.append(f"group = {toml_value(group[i])}")
+        keys = _body_keys(bodies, state, i, names[bodies.material_of[i]])
+        keys |= _motion_keys(bodies, state, i, loads[i]) | {"group": group.get(i)}
+        lines += lines_of(keys, "[[bodies]]")
     lines += _pair_lines(scene)
     if scene.memory is not None:
         lines += memory_lines(scene, scene.memory)
     return "\n".join(lines) + "\n"
 
 
-def _body_lines(bodies: Bodies, state: State, i: int, material: str) -> list[str]:
+def _body_keys(bodies: Bodies, state: State, i: int, material: str) -> dict:
     """Name, shape, place, material and mass of body i."""
     shape, d = bodies.shape(i), bodies.dim
-    lines = ["", "[[bodies]]", f"name = {toml_value(bodies.names[i])}"]
-    lines += [f"{key} = {toml_value(value)}" for key, value in shape_keys(shape)]
-    lines.append(f"position = {toml_value(state.position[i, :d])}")
-    lines.append(f"material = {toml_value(material)}")
+    keys = {"name": bodies.names[i], **dict(shape_keys(shape))}
+    keys |= {"position": state.position[i, :d], "material": material}
     q = state.quaternion[i]
     if abs(q[0] - 1) > 0:
-        lines.append(f"orientation = {toml_value(q if d == 3 else rotations.angle_of(q))}")
+        keys["orientation"] = q if d == 3 else rotations.angle_of(q)
     usual = bodies.materials[bodies.material_of[i]].density * shape.measure
     # that of a fixed body has no effect: only what another density would not give again
     free = bodies.free[i]
     stated = free.any() or bodies.mass[i] != usual
     if stated and (free.any() or not isinstance(shape, HalfSpace)):
-        lines.append(f"mass = {toml_value(bodies.mass[i])}")
-    return lines
+        keys["mass"] = bodies.mass[i]
+    return keys
 
 
-def _motion_lines(bodies: Bodies, state: State, i: int, load: np.ndarray) -> list[str]:
+def _motion_keys(bodies: Bodies, state: State, i: int, load: np.ndarray) -> dict:
     """What of body i is held, its velocity, and its load (6,)."""
-    lines, flat = [], bodies.dim == 2
+    keys, flat = {}, bodies.dim == 2
     free, velocity = bodies.free[i], state.velocity[i]
     usual = PLANAR if flat else np.ones(6, bool)
     if isinstance(bodies.shape(i), HalfSpace):
         load = load * free.any()  # fixed as it is, or moved by its mass
     elif not free.any():
-        lines.append("fixed = true")
+        keys["fixed"] = True
     elif (free != usual).any():
-        held = [name for name, f, u in zip(DEGREES, free, usual, strict=True) if u and not f]
-        lines.append(f"fixed = {toml_value(held)}")
+        keys["fixed"] = [n for n, f, u in zip(DEGREES, free, usual, strict=True) if u and not f]
     if velocity[:3].any():
-        lines.append(f"velocity = {toml_value(velocity[: bodies.dim])}")
+        keys["velocity"] = velocity[: bodies.dim]
     if velocity[3:].any():
-        lines.append(f"angular_velocity = {toml_value(velocity[5] if flat else velocity[3:])}")
+        keys["angular_velocity"] = velocity[5] if flat else velocity[3:]
     if np.abs(load).max() > 0:
-        lines.append(f"load = {toml_value(load[[0, 1, 5]] if flat else load)}")
-    return lines
+        keys["load"] = load[[0, 1, 5]] if flat else load
+    return keys
 
 
 def _pair_lines(scene: Scene) -> list[str]:
@@ -135,11 +123,10 @@ def _pair_lines(scene: Scene) -> list[str]:
     names, lines = scene.bodies.names, []
     known = {key: getattr(scene, f"pair_{key}") for key in PAIR_KEYS}
     for i, j in dict.fromkeys(pair for values in known.values() for pair in values):
-        lines += ["", "[[pairs]]", f"bodies = {toml_value([names[i], names[j]])}"]
-        lines += [f"{key} = {toml_value(v[i, j])}" for key, v in known.items() if (i, j) in v]
+        keys = {key: values.get((i, j)) for key, values in known.items()}
+        lines += lines_of({"bodies": [names[i], names[j]]} | keys, "[[pairs]]")
     for i, j in scene.excluded:
-        lines += ["", "[[pairs]]", f"bodies = {toml_value([names[i], names[j]])}"]
-        lines.append("collide = false")
+        lines += lines_of({"bodies": [names[i], names[j]], "collide": False}, "[[pairs]]")
     return lines
 
 

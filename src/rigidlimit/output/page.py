@@ -43,9 +43,8 @@ def captioned(png: bytes, caption: str) -> str:
 
 def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """HTML of a table of texts."""
-    lines = [("th", headings), *(("td", row) for row in rows)]
-    return "<table>" + "".join(_line(kind, cells) for kind, cells in lines) + "</table>"
-
-
-def _line(kind: str, cells: Iterable[str]) -> str:
-    return "<tr>" + "".join(f"<{kind}>{html.escape(c)}</{kind}>" for c in cells) + "</tr>"
+    lines = [
+        "".join(f"<{kind}>{html.escape(cell)}</{kind}>" for cell in cells)
+        for kind, cells in [("th", headings), *(("td", row) for row in rows)]
+    ]
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"

@@ -40,7 +40,9 @@ def edges(step: StoredStep, dim: int) -> np.ndarray:
     """Edges of the cell (k, 2, 3) [m], 4 in the plane and 12 in space; none without one."""
     if step.cell is None:
         return np.zeros((0, 2, 3))
-    corners = {sides: np.asarray(sides, float) @ step.cell[:dim] for sides in _corners(dim)}
+    corners = {
+        sides: np.asarray(sides, float) @ step.cell[:dim] for sides in product((0, 1), repeat=dim)
+    }
     pairs = [
         (corners[sides], corners[(*sides[:k], 1, *sides[k + 1 :])])
         for sides in corners
@@ -48,10 +50,6 @@ def edges(step: StoredStep, dim: int) -> np.ndarray:
         if sides[k] == 0
     ]
     return np.array(pairs)
-
-
-def _corners(dim: int):
-    return product((0, 1), repeat=dim)
 
 
 def _pose(step: StoredStep) -> State:

@@ -41,7 +41,8 @@ class Near:
         B = gap_gradient(bodies, state, contacts)[:, self.dofs].tocsr()
         # a platen in a wall that it slides along: no motion changes that gap, and it carries no
         # force
-        moves = np.flatnonzero(_largest_entry(B) > HELD)
+        largest = abs(B).max(axis=1).toarray().ravel() if B.shape[0] else np.zeros(0)
+        moves = np.flatnonzero(largest > HELD)
         if len(moves) < len(contacts):
             contacts, B = contacts.select(moves), B[moves]
         return contacts, contacts.gap / bodies.length, B
@@ -51,11 +52,6 @@ class Near:
         way = np.zeros(6 * len(self.bodies))
         way[self.dofs] = self.bodies.length * d
         return shifted(self.bodies, state, way.reshape(-1, 6))
-
-
-def _largest_entry(B: sp.csr_array) -> np.ndarray:
-    """Largest magnitude in each row of a sparse matrix, (m,)."""
-    return abs(B).max(axis=1).toarray().ravel() if B.shape[0] else np.zeros(0)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..scenes.scene import Scene
 from .ensemble import Ensemble
 from .plan import Plan
-from .sample import Outcome, Sample
+from .sample import Sample
 from .storage import Parts
 from .workers import outcomes
 
@@ -90,7 +90,9 @@ def study(
         found = _computed(samples, parts, count, executor, progress)
         ensemble = _gathered(plan, samples, names, found)
         if parts is not None:
-            parts.finish(ensemble, [_kept_as(s, o) for s, o in zip(samples, found, strict=True)])
+            # under which hash a later study finds a sample; "" where it is computed again
+            kept = zip(samples, found, strict=True)
+            parts.finish(ensemble, ["" if o.lost else s.digest for s, o in kept])
         return ensemble
     finally:
         if parts is not None:
@@ -101,7 +103,8 @@ def workers_of(workers: int | None) -> int:
     """Number of worker processes. Raises InputError."""
     if workers is None:
         return thread_count()
-    if not _is_whole(workers) or workers < 1:
+    whole = isinstance(workers, int | np.integer) and not isinstance(workers, bool)
+    if not whole or workers < 1:
         raise InputError(f"workers is {workers!r}; expected a number of processes, 1 or more")
     return int(workers)
 
@@ -123,10 +126,6 @@ def _seeds(seeds, plan: Plan) -> list[int]:
             "random; expected one, or a scene with a seed, such as 'packing'"
         )
     return [int(seed) for seed in chosen]
-
-
-def _is_whole(value) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _combinations(parameters: Mapping[str, object]) -> tuple[list[str], list[dict[str, object]]]:
@@ -161,11 +160,6 @@ def _computed(samples: list[Sample], parts: Parts | None, workers, executor, sho
             failed += bool(outcome.error)
             update(done, f"{failed} failed" if failed else "")
     return found
-
-
-def _kept_as(sample: Sample, outcome: Outcome) -> str:
-    """Under which hash a later study finds the sample; "" where it is to be computed again."""
-    return "" if outcome.lost else sample.digest
 
 
 def _gathered(plan, samples, names, found) -> Ensemble:

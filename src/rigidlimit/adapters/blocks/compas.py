@@ -113,7 +113,7 @@ def _interfaces(edges: dict, blocks: list[Block]):
     for u, ends in edges.items():
         for v, edge in ends.items():
             for corners in _polygons(edge or {}):
-                points = np.array([_data_of_point(p) for p in corners])
+                points = np.array([p["data"] if isinstance(p, dict) else p for p in corners])
                 if len(points) >= 3:
                     yield Patch(number[str(u)], number[str(v)], points)
 
@@ -125,10 +125,6 @@ def _polygons(edge: dict):
     single = edge.get("interface")
     for interface in edge.get("interfaces") or ([single] if single else []):
         yield _data(interface).get("points") or ()
-
-
-def _data_of_point(point):
-    return point["data"] if isinstance(point, dict) else point
 
 
 def write_compas(path: str | Path, statics: Statics, force: ArrayLike | None = None) -> None:

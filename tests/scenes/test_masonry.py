@@ -225,7 +225,7 @@ def test_parts_that_move_as_one_stay_together_in_the_picture():
     motion = np.zeros((2, 6))
     motion[:, 5] = 1.0
     motion[:, 1] = scene.state.position[:, 0]  # about the origin
-    moved = masonry.displaced(masonry.pose(rl.statics(scene)), motion.ravel(), 1.0)
+    moved = masonry.displaced(rl.statics(scene).network, motion.ravel(), 1.0)
     turn = rotations.matrix(moved.quaternion)
     place = moved.position[:, None] + np.einsum("bij,kj->bki", turn, [[-0.5, 0, 0], [0.5, 0, 0]])
     np.testing.assert_allclose(place[0, 0], 0.0, atol=1e-15)

@@ -62,7 +62,8 @@ def test_scenes_lists_shows_and_writes(tmp_path):
     """The gallery's file runs and gives the same answer."""
     listed = forked("scenes").stdout
     assert "four-leg-table" in listed
-    assert "left and right [degrees]" in " ".join(listed.replace("│", " ").split())
+    words = " ".join(listed.replace("│", " ").split())
+    assert "A disk in a 2D groove whose sides' normals lean from the vertical." in words
     assert "``" not in listed
     shown = forked("scenes", "beam", "--write", tmp_path / "beam.toml").stdout
     assert "known: forces = [3.33333, 3.33333, 3.33333]" in shown

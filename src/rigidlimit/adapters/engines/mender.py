@@ -212,9 +212,11 @@ class Mender:
         if self.general or (springs is not None and self.wanted.options.exponent != 2.0):
             return from_mujoco(self.model, data, **given)
         states, model = self._states, self._model
-        self._set_load(data)
-        self._set_options()
-        model[SPRINGS] = 0
+        if self.wanted.load_from == "rest":
+            self._set_load(data)
+        now = states.now()
+        if now != self._options_now:
+            self._set_options(now)
         earlier = () if springs is None else springs.arrays
         if springs is not None:
             self._springs[:] = [address(array) for array in earlier]
@@ -230,6 +232,8 @@ class Mender:
                 pairs.learn(np.array(data.contact.geom, int).reshape(-1, 2))
             states.pose_before(view)
             answer = mend_mujoco(model, place, ncon, nefc, True)
+        if springs is not None:
+            model[SPRINGS] = 0
         if answer[CODE] != codes.SOLVED:
             return from_mujoco(self.model, data, **given)
         return answer
@@ -237,18 +241,15 @@ class Mender:
     def _forces(self, answer, springs=None) -> MendedForces:
         return PreparedForces(Made(self, Answer(answer), springs), self.wanted.options)
 
-    def _set_options(self):
-        """Those of the model that are read in each state."""
+    def _set_options(self, now):
+        """Options of the model that are read in each state."""
         options = self._states.options()
-        if options != self._options_now:
-            self._options_now = options
-            self._options[: len(options)] = options
+        self._options_now, self._options[: len(options)] = now, options
 
     def _set_load(self, data):
-        """Load (n,) before what normal forces deliver, as ``KINDS`` have it."""
-        if self.wanted.load_from == "rest":
-            np.add(data.qfrc_smooth, data.qfrc_constraint, out=self._load)
-            np.negative(self._load, out=self._load)
+        """Load (n,) that holds all at rest, before what normal forces deliver."""
+        np.add(data.qfrc_smooth, data.qfrc_constraint, out=self._load)
+        np.negative(self._load, out=self._load)
 
     def _view(self, data):
         expect("mend", data=(data, self.mujoco.MjData))

@@ -88,6 +88,14 @@ class StateArrays:
         self.mujoco.mj_integratePos(self.model, self._before.qpos, view.qvel, step)
         self.mujoco.mj_kinematics(self.model, self._before)
 
+    def now(self) -> tuple:
+        """What ``options`` depend on."""
+        option = self._option
+        return (
+            option.timestep, option.cone, option.integrator, option.noslip_iterations,
+            option.jacobian,
+        )  # fmt: skip
+
     def options(self) -> tuple:
         """timestep, extent, whether rows are sparse, codes of pyramids and of elliptic cones,
         whether cones are pyramids, Runge-Kutta, noslip: of the model's options as they are now."""

@@ -25,7 +25,7 @@ from .answer import (
 )  # fmt: skip
 from .compiled import INNER
 from .memory import remembered
-from .mujoco_rows import columns_moved, engine_residual, fill_forces, fill_rows
+from .mujoco_rows import columns_moved, engine_residual, fill_forces, fill_rows, spans_of
 from .shares import AS_GIVEN, Given, Law, shared
 from .sizes import centres, tree_sizes
 
@@ -101,7 +101,8 @@ def mend_mujoco(model, state, ncon, nefc, far):
         first[i], dim[i] = contact[5][row[i]], contact[3][row[i]]
         s = max(s, dim[i] - 1)
         other -= 2 * (dim[i] - 1) if pyramids and dim[i] > 1 else dim[i]
-    column, count, widest = columns_moved(efc, first, dim, pyramids, sparse, n)
+    spans = spans_of(contact[2], row, geom_body, body_tree, body_column, tree)
+    column, count, widest = columns_moved(efc, first, dim, pyramids, sparse, n, spans)
     table = shapes(m, s, widest, n)
     ends = np.zeros(len(table) + 1, np.int64)
     for k in range(len(table)):

@@ -12,8 +12,31 @@ _SAME = TOLERANCES.same_state
 
 
 @njit(**INNER)
-def columns_moved(efc, first, dim, pyramids, sparse, n):
-    """Columns (m, n) and count (m,) that each contact moves, and the largest count."""
+def spans_of(geom, row, geom_body, body_tree, body_column, tree):
+    """Columns (m, 4) of the trees of both sides of contacts ``row`` (m,) of geom (ncon, 2): from
+    a to b and from c to d, which are of no length for what cannot move, or what is of the same
+    tree."""
+    out = np.zeros((len(row), 4), np.int64)
+    for i in range(len(row)):
+        for side in range(2):
+            b = geom_body[geom[row[i], side]]
+            if body_tree[b] >= 0:
+                stop = body_column[b]
+                while stop < len(tree) and tree[stop] == body_tree[b]:
+                    stop += 1
+                out[i, 2 * side], out[i, 2 * side + 1] = body_column[b], stop
+        if out[i, 1] > 0 and out[i, 2] == out[i, 0]:
+            out[i, 3] = out[i, 2]
+        elif out[i, 3] > 0 and out[i, 2] < out[i, 0]:
+            a, b = out[i, 0], out[i, 1]
+            out[i, 0], out[i, 1], out[i, 2], out[i, 3] = out[i, 2], out[i, 3], a, b
+    return out
+
+
+@njit(**INNER)
+def columns_moved(efc, first, dim, pyramids, sparse, n, spans):
+    """Columns (m, n) and count (m,) that each contact moves, and the largest count. spans (m, 4):
+    of ``spans_of``."""
     m, widest = len(first), 1
     count, column, last = np.zeros(m, np.int64), np.empty((m, n), np.int64), np.full(n, -1)
     J, length, begin, of_entry = efc[0], efc[1], efc[2], efc[3]
@@ -33,12 +56,13 @@ def columns_moved(efc, first, dim, pyramids, sparse, n):
                         column[i, at] = j
                         size += 1
         else:
-            for j in range(n):
-                for k in range(a, a + edges):
-                    if J[k * n + j] != 0.0:
-                        column[i, size] = j
-                        size += 1
-                        break
+            for side in range(2):
+                for j in range(spans[i, 2 * side], spans[i, 2 * side + 1]):
+                    for k in range(a, a + edges):
+                        if J[k * n + j] != 0.0:
+                            column[i, size] = j
+                            size += 1
+                            break
         count[i] = size
         widest = max(widest, size)
     return column[:, :widest].copy(), count, widest

@@ -16,7 +16,7 @@ from numba import njit
 
 from ....equilibrium.law import CompiledLaw, respond, secant_blocks, sticking_blocks
 from ....equilibrium.rough_newton import SETTINGS
-from .compiled import INNER
+from .compiled import FLAT, INNER
 
 PIVOT = 0.1
 """Part of the largest entry from which on the diagonal one serves as pivot: rows that stay in place
@@ -40,7 +40,8 @@ class Network(NamedTuple):
 
 class Room(NamedTuple):
     """Arrays that the loops work in: K (n, n); D here and there (b, d, d); r here and there, dx,
-    x ahead (n,); w and force ahead (b, d)."""
+    x ahead (n,); w and force ahead (b, d). factored (b, d, d): the symmetric D of which K holds the
+    factor, known (1,) whether there is one."""
 
     K: np.ndarray
     D: np.ndarray
@@ -51,6 +52,8 @@ class Room(NamedTuple):
     x2: np.ndarray
     w2: np.ndarray
     force2: np.ndarray
+    factored: np.ndarray
+    known: np.ndarray
 
 
 class Found(NamedTuple):
@@ -117,6 +120,14 @@ def solve_symmetric(K: np.ndarray, x: np.ndarray, band: int) -> bool:
         if not total > 0.0:
             return False
         row[i] = 1.0 / np.sqrt(total)
+    substitute(K, x, band)
+    return True
+
+
+@njit(**INNER, fastmath={"reassoc", "contract"})
+def substitute(K: np.ndarray, x: np.ndarray, band: int):
+    """x := (L L^T)^-1 x of the factor that ``solve_symmetric`` leaves in K."""
+    n = len(x)
     for i in range(n):
         total, row = x[i], K[i]
         for k in range(max(0, i - band), i):
@@ -127,7 +138,6 @@ def solve_symmetric(K: np.ndarray, x: np.ndarray, band: int) -> bool:
         x[i] *= row[i]
         for k in range(max(0, i - band), i):
             x[k] -= row[k] * x[i]
-    return True
 
 
 @njit(**INNER)
@@ -193,13 +203,19 @@ def motions_of(network: Network, x: np.ndarray, w: np.ndarray):
 def missing(network: Network, force: np.ndarray, r: np.ndarray) -> float:
     """r = g - B^T f, in place; returns its norm."""
     values, column, count, goal = network.values, network.column, network.count, network.goal
-    r[:] = goal
+    for k in range(len(r)):
+        r[k] = goal[k]
     for i in range(force.shape[0]):
         for a in range(force.shape[1]):
             t = force[i, a]
             if t != 0.0:
                 for e in range(count[i]):
                     r[column[i, e]] -= t * values[i, a, e]
+    return _size(r)
+
+
+@njit(**INNER)
+def _size(r):
     total = 0.0
     for k in range(len(r)):
         total += r[k] * r[k]
@@ -226,25 +242,53 @@ def _look(network, law, x, w, force, D, r):
 
 @njit(**INNER)
 def _step(network, D, r, room):
-    """room.dx = -K^-1 r; False if K is singular."""
+    """room.dx = -K^-1 r; False if K is singular. Where contacts stay as they are, D does, and K is
+    factorized already: a step that takes back rounding and the shift costs a tenth."""
     K, dx, band = room.K, room.dx, network.band
-    if _symmetric(D):
-        assemble(network, D, K, True)
-        for j in range(len(r)):
-            dx[j] = -r[j]
-        if solve_symmetric(K, dx, band):
-            return True
-    assemble(network, D, K, False)
     for j in range(len(r)):
         dx[j] = -r[j]
-    return solve_banded(K, dx, band)
+    if room.known[0] and _alike(D, room.factored):
+        substitute(K, dx, band)
+        return True
+    lower = _symmetric(D)
+    while True:
+        assemble(network, D, K, lower)
+        room.known[0] = False
+        if not lower:
+            return solve_banded(K, dx, band)
+        if solve_symmetric(K, dx, band):
+            _copy(D, room.factored)
+            room.known[0] = True
+            return True
+        for j in range(len(r)):
+            dx[j] = -r[j]
+        lower = False
+
+
+@njit(**INNER)
+def _alike(D, other):
+    for i in range(len(D)):
+        for a in range(D.shape[1]):
+            for c in range(D.shape[1]):
+                if D[i, a, c] != other[i, a, c]:
+                    return False
+    return True
+
+
+@njit(**INNER)
+def _copy(D, out):
+    for i in range(len(D)):
+        for a in range(D.shape[1]):
+            for c in range(D.shape[1]):
+                out[i, a, c] = D[i, a, c]
 
 
 @njit(**INNER)
 def _newton(network, law, x, w, force, tolerance, iterations, room):
-    """(linear systems, residual) from x, in place, as ``small_newton``."""
+    """(linear systems, residual) from x, in place, as ``small_newton``; w, force, room.D and room.r
+    are those of x."""
     D, D2, r, r2, dx = room.D, room.D2, room.r, room.r2, room.dx
-    norm, solves = _look(network, law, x, w, force, D, r), 0
+    norm, solves = _size(r), 0
     residual = largest(r)
     while residual > tolerance and solves < iterations:
         if not _step(network, D, r, room):
@@ -260,13 +304,17 @@ def _newton(network, law, x, w, force, tolerance, iterations, room):
             step *= 0.5
         if not new < norm:
             break
-        x[:], w[:], force[:] = room.x2, room.w2, room.force2
-        D[:], r[:] = D2, r2
+        for k in range(len(x)):
+            x[k], r[k] = room.x2[k], r2[k]
+        for i in range(len(w)):
+            for a in range(w.shape[1]):
+                w[i, a], force[i, a] = room.w2[i, a], room.force2[i, a]
+        _copy(D2, D)
         norm, residual = new, largest(r)
     return solves, residual
 
 
-@njit(**INNER)
+@njit(**FLAT)
 def equilibrium(
     network: Network, law: CompiledLaw, tolerance: float, iterations: int, force_size: float
 ) -> Found:
@@ -276,7 +324,8 @@ def equilibrium(
     n = len(network.goal)
     room = Room(
         np.empty((n, n)), np.empty((b, d, d)), np.empty((b, d, d)), np.empty(n), np.empty(n),
-        np.empty(n), np.empty(n), np.empty((b, d)), np.empty((b, d)),
+        np.empty(n), np.empty(n), np.empty((b, d)), np.empty((b, d)), np.empty((b, d, d)),
+        np.zeros(1, np.bool_),
     )  # fmt: skip
     x, w, force, spent = np.zeros(n), np.zeros((b, d)), np.zeros((b, d)), 0
     first = _look(network, law, x, w, force, room.D, room.r)
@@ -318,6 +367,6 @@ def _stable(network, room):
             for b in range(a):
                 mean = 0.5 * (D[i, a, b] + D[i, b, a])
                 D[i, a, b], D[i, b, a] = mean, mean
-    assemble(network, D, room.K, True)
+    assemble(network, D, room.K, _symmetric(D))
     room.dx[:] = 0.0
     return solve_symmetric(room.K, room.dx, network.band)

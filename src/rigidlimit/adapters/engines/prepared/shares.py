@@ -14,7 +14,7 @@ from ....linear.column_scaling import ROUNDING
 from ..tolerances import TOLERANCES
 from . import codes
 from .columns import compacted, expanded, row_sizes
-from .compiled import INNER
+from .compiled import FLAT, INNER
 from .network import Network, equilibrium, missing
 from .weak import hangs_on_several, suspects, without_weak
 
@@ -83,7 +83,7 @@ class Shared(NamedTuple):
     kept: np.ndarray
 
 
-@njit(**INNER)
+@njit(**FLAT)
 def shared(given: Given, law: Law) -> Shared:
     """New forces, or the reason why the general path has to find them."""
     m, n = len(given.count), len(given.load)
@@ -272,7 +272,7 @@ def _in_rows(normal, tangential, powerless, weight, d):
     return engine
 
 
-@njit(**INNER)
+@njit(**FLAT)
 def _solved(values, column, count, load, free, stiffness, mu, memory, law):
     """(code, force (b, d), displacement (n,), linear systems, residual, normal force to remember
     (b,)), in units in which load, stiffness and arms are of order one."""
@@ -286,7 +286,7 @@ def _solved(values, column, count, load, free, stiffness, mu, memory, law):
             size = max(size, abs(load[j]) / arm[j])
     if size == 0.0:
         return codes.NOTHING_BEARS, forces, nothing, 0, 0.0, trial
-    place, dofs = np.full(n, -1), 0
+    place, dofs = np.full(n, -1), np.int64(0)
     for j in range(n):
         if not free[j]:
             continue
@@ -328,7 +328,9 @@ def _solved(values, column, count, load, free, stiffness, mu, memory, law):
         return codes.LIGHT, forces, nothing, found.solves, residual, trial
     for i in range(b):
         overlap = -found.w[i, 0]
-        trial[i] = np.sign(overlap) * normal[i] * abs(overlap) ** (p - 1.0) * unit
+        if p != 2.0:
+            overlap = np.sign(overlap) * abs(overlap) ** (p - 1.0)
+        trial[i] = normal[i] * overlap * unit
     for j in range(n):
         if place[j] >= 0:
             nothing[j] = found.x[place[j]] / arm[j] * length
@@ -365,7 +367,9 @@ def _network(given, column, count, place, arm, dofs, load, unit, shift, apart):
     values = np.empty((b, d, widest))
     # unsigned: compiled code need not ask whether indices count from the end
     columns, counts = np.empty((b, widest), np.uint32), np.zeros(b, np.int64)
-    band = 0
+    band, over = 0, np.empty(len(arm))
+    for j in range(len(arm)):
+        over[j] = 1.0 / arm[j]
     for i in range(b):
         k, first, last = 0, dofs, -1
         for e in range(count[i]):
@@ -376,7 +380,7 @@ def _network(given, column, count, place, arm, dofs, load, unit, shift, apart):
             columns[i, k] = p
             first, last = min(first, p), max(last, p)
             for a in range(d):
-                values[i, a, k] = given[i, a, e] * (1.0 / arm[j])
+                values[i, a, k] = given[i, a, e] * over[j]
             k += 1
         counts[i] = k
         band = max(band, last - first)

@@ -16,21 +16,29 @@ def suspects(values, column, count, mechanism, free, reach, accuracy):
     """Mechanisms that may have a singular value of up to their accuracy, (mechanisms,) bool."""
     place, size, first, part = blocks_of(mechanism, free, accuracy, _SURE)
     G = np.zeros(first[-1])
-    d = values.shape[1]
+    d, widest = values.shape[1], column.shape[1]
+    over, own = np.empty(len(reach)), np.empty((widest, d))
+    here = np.empty(widest, np.int64)
+    for j in range(len(reach)):
+        over[j] = 1.0 / reach[j] if free[j] else 0.0
     for i in range(len(count)):
+        last, since = -1, 0
         for e in range(count[i]):
             a = column[i, e]
+            p = mechanism[a]
+            if p != last:  # columns of a mechanism follow each other
+                last, since = p, e
+            here[e] = place[a]
+            for k in range(d):
+                own[e, k] = values[i, k, e] * over[a]
+            start = first[p] + size[p] * place[a]
             if not free[a]:
                 continue
-            p = mechanism[a]
-            start = first[p] + size[p] * place[a]
-            for f in range(e + 1):
-                b = column[i, f]
-                if mechanism[b] == p and free[b]:
-                    total = 0.0
-                    for k in range(d):
-                        total += values[i, k, e] * values[i, k, f]
-                    G[start + place[b]] += total / (reach[a] * reach[b])
+            for f in range(since, e + 1):
+                total = 0.0
+                for k in range(d):
+                    total += own[e, k] * own[f, k]
+                G[start + here[f]] += total
     return not_definite(G, size, first, part)
 
 

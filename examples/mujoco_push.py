@@ -5,8 +5,9 @@ A box pushed along a table
 A finger pushes a loaded box of 5 kg along a table, harder and harder until it slides. Did it
 matter here? Until it slides, yes: where a corner is near slipping MuJoCo's forces of the four
 corners are off the stiff limit by up to a third of the largest. Once it slides, no: friction is at
-its bound everywhere, and forces change by less than a hundredth. Needs ``pip install
-'rigidlimit[mujoco]'``.
+its bound everywhere, and forces change by less than a hundredth. Just before, above some 17 N, no
+equilibrium of Coulomb's law is found in many states, and forces are those of least energy, which
+their status says. Needs ``pip install 'rigidlimit[mujoco]'``.
 """
 
 import sys

@@ -6,7 +6,7 @@ A robot of 13 kg creeps on four feet, one in the air at a time. Did it matter he
 what moves its legs. With the torques that its servos deliver, no: each leg's own balance tells what
 its foot carries, and normal forces are MuJoCo's to 0.01 N. With joints that hold their places, yes:
 where four feet are on the ground, feet carry up to 33 N more or less, and margins of friction
-follow. Needs ``pip install 'rigidlimit[mujoco]'``.
+follow; with other gaits it was 10 to 29 N. Needs ``pip install 'rigidlimit[mujoco]'``.
 """
 
 import sys

@@ -23,8 +23,8 @@ from ..collision.contacts import Contacts
 from ..collision.images import width_of
 from ..collision.search import find_contacts
 from ..compatibility.law import contact_stiffness
-from . import ball_records, balls, moving_cell
-from .ball_forces import contact_forces, response
+from . import ball_measures, ball_records, balls, moving_cell
+from .ball_forces import fill_forces
 from .ball_on_box import BoxesNear, box_of
 from .ball_records import SharedSteps
 from .ball_search import BallSearch
@@ -178,7 +178,15 @@ class BallEngine:
 
     def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
         """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
-        made, code = self._march(ball_records.Pace(steps, dt, alpha, quench))
+        moving = ball_records.Balls(self.motion, self.force, self.free, self.push, self.mass)
+        lists, settings = self.lists, (self.reach, self.law.exponent, self.law.tensile, self.cell)
+
+        def work(part: int, end: int, steps: int, gate: np.ndarray, share: np.ndarray):
+            parts = ball_records.Work(self.ranges, part, end, gate, share)
+            pace = ball_records.Pace(steps, dt, alpha, quench)
+            return balls.advance(moving, lists, parts, pace, *settings)
+
+        made, code = self.shared.call(work, steps)
         self.elapsed += made * dt
         self._load_on(made * dt)
         self.lasted += made
@@ -186,17 +194,6 @@ class BallEngine:
             self._choose_skin()
             self._build()
         return made
-
-    def _march(self, pace: ball_records.Pace) -> tuple[int, int]:
-        """(steps made, DONE or STALE)."""
-        moving = ball_records.Balls(self.motion, self.force, self.free, self.push, self.mass)
-        lists, settings = self.lists, (self.reach, self.law.exponent, self.law.tensile, self.cell)
-
-        def work(part: int, end: int, steps: int, gate: np.ndarray, share: np.ndarray):
-            parts = ball_records.Work(self.ranges, part, end, gate, share)
-            return balls.advance(moving, lists, parts, pace._replace(steps=steps), *settings)
-
-        return self.shared.call(work, pace.steps)
 
     def _choose_skin(self):
         narrow, wide = SETTINGS.skin * self.bodies.length, self.widest * self.bodies.length
@@ -249,7 +246,7 @@ class BallEngine:
             body, normal = self.listed.body, np.ascontiguousarray(self.listed.normal)
             push, of_cell = np.empty((len(self.bodies), 3)), self._response_of_cell()
             self._limit = critical_step_of(
-                lambda x: response(body, normal, self.free, x, push) + of_cell(x),
+                lambda x: ball_measures.response(body, normal, self.free, x, push) + of_cell(x),
                 tangent,
                 gamma,
             )
@@ -275,16 +272,15 @@ class BallEngine:
         """Contacts with gap <= reach and the force [N] of each."""
         contacts = find_contacts(self.bodies, self.state, np.where(self.search.plane, 0.0, reach))
         contacts = contacts.select(contacts.gap <= reach)
-        return contacts, self._of_listed(self.listed, self._measure()[0], contacts)
-
-    @staticmethod
-    def _of_listed(listed: Contacts, values: np.ndarray, contacts: Contacts) -> np.ndarray:
-        """``values`` (c, ...) of the listed contacts on other ones, by key; 0 where not listed."""
-        order = np.argsort(listed.key)
-        at = contacts.places_in(listed.select(order))
-        out = np.zeros((len(contacts), *values.shape[1:]))
-        out[at >= 0] = values[order[at[at >= 0]]]
-        return out
+        force = self._measure()[0]
+        listed = self.listed.key
+        order = np.argsort(listed)
+        out = np.zeros(len(contacts))
+        if len(listed):
+            at = order[np.minimum(np.searchsorted(listed[order], contacts.key), len(listed) - 1)]
+            same = listed[at] == contacts.key
+            out[same] = force[at[same]]
+        return contacts, out
 
     def tangential_forces(self, contacts: Contacts) -> np.ndarray:
         """None between smooth balls, (m, 3) [N]."""
@@ -296,7 +292,7 @@ class BallEngine:
         return 0.5 * self.skin
 
     def _response_of_cell(self):
-        """What the cell adds to ``ball_forces.response``."""
+        """What the cell adds to ``ball_measures.response``."""
         if self.vectors is None:
             return lambda x: 0.0
         C, mass = moving_cell.columns(self.listed), self.cell.mass
@@ -305,24 +301,12 @@ class BallEngine:
 
     def _fill(self):
         """Contact forces at the present positions and velocities."""
-        self._press(self.force, self.cell, None)
+        law = self.law
+        fill_forces(self.motion, self.force, self.lists, law.exponent, law.tensile, self.cell)
 
-    def _measure(self) -> np.ndarray:
-        """(force, overlap, closing speed) (3, c) of all listed contacts."""
-        return self._rows()[:, :3].T
-
-    def _rows(self) -> np.ndarray:
-        """Those, and the tangential force, (c, 6)."""
-        rows = np.zeros((len(self.listed), 6))
-        cell = self.cell._replace(sums=np.zeros((1, len(self.cell.strain))))
-        self._press(np.zeros((1, *self.force.shape[1:])), cell, rows)
-        return rows
-
-    def _press(self, force: np.ndarray, cell: moving_cell.CellMotion, rows: np.ndarray | None):
-        """Contact forces into ``force`` (parts, n, 4), and ``rows`` of ``ball_forces`` if
-        wanted."""
-        law = self.law.exponent, self.law.tensile
-        contact_forces(self.motion, force, self.lists, law, cell, None, rows)
+    def _measure(self):
+        law = self.law
+        return ball_measures.measure(self.motion, self.lists, law.exponent, law.tensile, self.cell)
 
     def _build(self):
         """New reference positions and the pairs within the skin of one another."""

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from ..bodies import Bodies, Box, Polygon, Shape, rotations
+from .law import contact_force
 
 RIGHT = 1e-12
 """Largest cosine of a rectangle's corner that counts as a right angle."""
@@ -163,3 +164,30 @@ def box_contact(
     rate = (motion[b, 3] - motion[i, 3]) * nx + (motion[b, 4] - motion[i, 4]) * ny
     rate += (motion[b, 5] - motion[i, 5]) * nz
     return c, rate, nx, ny, nz
+
+
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def box_forces(
+    lo: int,
+    hi: int,
+    near: tuple[np.ndarray, np.ndarray, np.ndarray],
+    motion: np.ndarray,
+    force: np.ndarray,
+    law: tuple[float, bool],
+):
+    """Adds the forces of rows lo <= e < hi to ``force`` (n, 4), on the balls and on the boxes.
+
+    near: box, box_pair, frame. law: exponent p, and whether damping may pull.
+    """
+    (box, box_pair, frame), (p, tensile) = near, law
+    for e in range(lo, hi):
+        c, rate, nx, ny, nz = box_contact(e, box, box_pair, frame, motion)
+        if c > 0.0:
+            i, b = box[e, 0], box[e, 1]
+            f = contact_force(c, rate, box_pair[e, 6], box_pair[e, 7], p, tensile)
+            force[i, 0] += f * nx
+            force[i, 1] += f * ny
+            force[i, 2] += f * nz
+            force[b, 0] -= f * nx
+            force[b, 1] -= f * ny
+            force[b, 2] -= f * nz

@@ -17,7 +17,8 @@ passes a record field by field.
 from numba import njit
 
 from .._support.barrier import wait
-from .ball_forces import box_forces, pair_forces, wall_forces
+from .ball_forces import pair_forces, wall_forces
+from .ball_on_box import box_forces
 from .ball_records import (
     BEFORE,
     BODIES,
@@ -175,12 +176,11 @@ def advance(
             before = energy
         for t in range(part, end):
             a, b = ranges[t, ROWS], ranges[t + 1, ROWS]
-            in_part = strain, rate, cell.sums[t]
-            pair_forces(a, b, pairs, motion, force[t], law, in_part, None, None)
+            pair_forces(a, b, pairs, motion, force[t], law, (strain, rate, cell.sums[t]))
             a, b = ranges[t, WALLS], ranges[t + 1, WALLS]
-            wall_forces(a, b, 0, walls, motion, force[t], law, None, None)
+            wall_forces(a, b, walls, motion, force[t], law)
             a, b = ranges[t, BOXES], ranges[t + 1, BOXES]
-            box_forces(a, b, 0, boxes, motion, force[t], law, None, None)
+            box_forces(a, b, boxes, motion, force[t], law)
         naps += wait(gate, threads, patience)
         made += 1
         if stale(far, strained, reach, cell.span):

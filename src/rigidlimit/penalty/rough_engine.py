@@ -19,8 +19,7 @@ from ..compatibility.friction import (
 from ..kinematics import gap_gradient, tangential_gradient
 from . import ball_engine, moving_cell, rough_balls
 from .ball_engine import BallEngine
-from .ball_forces import contact_forces
-from .ball_records import Pace
+from .ball_records import STALE, Pace
 from .engine import Law, Measures
 from .friction import spring_energy
 from .timestep import critical_step
@@ -43,7 +42,11 @@ class RoughBallEngine(BallEngine):
         mass = np.column_stack([np.repeat(bodies.mass[:, None], 3, axis=1), inertia])
         self.masses = np.where(bodies.free & ~bodies.are(CellFrame)[:, None], mass, 0.0)
         self.inverse = np.divide(1.0, mass, out=np.zeros((n, 6)), where=self.masses > 0)
-        self.moment = np.zeros((n, 3))
+        self.forces = np.zeros((n, 6))
+        rub = law.friction
+        self.rough_law = rough_balls.RoughLaw(
+            law.exponent, law.tensile, rub.damping, rub.keeps_force
+        )
         super().__init__(bodies, state, external_force, law)
         # these move here
         self.quaternion, self.spin = self.quaternion.copy(), self.spin.copy()
@@ -52,24 +55,33 @@ class RoughBallEngine(BallEngine):
     def state(self) -> State:
         return self._state(self.quaternion.copy())
 
-    def _march(self, pace: Pace) -> tuple[int, int]:
+    def advance(self, steps: int, dt: float, alpha: float, quench: bool) -> int:
+        """Make up to ``steps`` steps, fewer where the neighbour list had to be rebuilt."""
         # moments on balls are none (``serves``)
         push, rate = (np.pad(a, ((0, 0), (0, 3))) for a in (self.push, self.rate * self.free))
-        return rough_balls.advance(
+        made, code = rough_balls.advance(
             self.lists,
-            rough_balls.RoughBalls(self.motion, self.force, self.quaternion, *self._rubs()),
+            self._balls(self.forces),
             rough_balls.Inertia(self.inverse, push, rate, self.masses),
-            pace,
+            Pace(steps, dt, alpha, quench),
             self.reach,
-            (self.law.exponent, self.law.tensile),
+            self.rough_law,
+            self.rows,
             self.cell,
         )
+        self._load_on(made * dt)
+        self.elapsed += made * dt
+        self.lasted += made
+        if code == STALE:
+            self._choose_skin()
+            self._build()
+        return made
 
-    def _rubs(self) -> tuple:
-        """What ``ball_forces`` takes, but for the time by which springs move on."""
-        rub = self.law.friction
-        balls = self.spin, self.radius, self.moment, self.rough, self.spring
-        return *balls, rub.damping, rub.keeps_force
+    def _balls(self, force: np.ndarray) -> rough_balls.RoughBalls:
+        """What the kernels move and press; force (n, 6): gets the contact forces."""
+        return rough_balls.RoughBalls(
+            self.motion, self.spin, self.quaternion, self.radius, self.rough, self.spring, force
+        )
 
     def stop(self) -> None:
         self.spin[self.masses[:, 3:] > 0] = 0.0
@@ -99,30 +111,53 @@ class RoughBallEngine(BallEngine):
         _, overlap, _ = self._measure()
         mass = self.masses[:, 3:]
         springs = spring_energy(
-            self.spring, self.rough[:, 1], overlap, self.law.exponent, self.law.friction.keeps_force
+            self.spring, self.rough[:, 1], overlap, self.law.exponent, self.rough_law.keeps_force
         )
-        moment = np.where(mass > 0, self.moment, 0.0)[self.radius > 0]
+        balance = self.forces[:, :3] + self.external
+        moment = np.where(mass > 0, self.forces[:, 3:], 0.0)[self.radius > 0]
         moment = np.abs(moment / self.radius[self.radius > 0, None])
         return replace(
             smooth,
             kinetic_energy=smooth.kinetic_energy + float(0.5 * (mass * self.spin**2).sum()),
             elastic_energy=smooth.elastic_energy + springs,
-            unbalanced=max(smooth.unbalanced, float(moment.max(initial=0.0))),
+            unbalanced=float(
+                max(
+                    np.abs(balance[self.mass > 0]).max(initial=0.0),
+                    moment.max(initial=0.0),
+                    moving_cell.imbalance(self.bodies, self.cell),
+                )
+            ),
         )
 
     def tangential_forces(self, contacts: Contacts) -> np.ndarray:
         """Tangential force (m, 3) [N] on the second body of each of these contacts."""
-        along = self._rows()[:, 3:]
-        force = np.where(self.swapped[:, None], -1.0, 1.0) * along
+        self._measure()
+        force = np.where(self.swapped[:, None], -1.0, 1.0) * self.rows[:, 3:]
         return self._of_listed(self.listed, force, contacts)
 
-    def _press(self, force: np.ndarray, cell: moving_cell.CellMotion, rows: np.ndarray | None):
-        """As of smooth balls; springs stay as they are."""
-        moment, law = self.moment, (self.law.exponent, self.law.tensile)
-        if rows is not None:
-            self.moment = np.zeros_like(moment)
-        contact_forces(self.motion, force, self.lists, law, cell, (*self._rubs(), 0.0), rows)
-        self.moment = moment
+    @staticmethod
+    def _of_listed(listed: Contacts, values: np.ndarray, contacts: Contacts) -> np.ndarray:
+        """``values`` (c, 3) of the listed contacts on other ones, by key; zero where not listed."""
+        order = np.argsort(listed.key)
+        at = contacts.places_in(listed.select(order))
+        out = np.zeros((len(contacts), 3))
+        out[at >= 0] = values[order[at[at >= 0]]]
+        return out
+
+    def _measure(self):
+        self._press(np.empty_like(self.forces), np.empty(len(self.cell.strain)))
+        return self.rows[:, :3].T
+
+    def _fill(self):
+        self._press(self.forces, self.cell.sums[0])
+
+    def _press(self, force: np.ndarray, sums: np.ndarray) -> None:
+        """Contact forces at the present positions and velocities, into ``force``; sums (6,): see
+        ``CellMotion``."""
+        cell, balls = self.cell, self._balls(force)
+        rough_balls.contact_forces(
+            self.lists, balls, self.rough_law, 0.0, self.rows, cell.strain, cell.rate, sums
+        )
 
     def _build(self):
         before, springs = self.listed, self.spring
@@ -141,7 +176,7 @@ class RoughBallEngine(BallEngine):
         self.ratio = tangential_ratio(bodies, listed, rub.pair_ratio)
         known = self.springs.k, law.exponent, rub.pair_ratio
         k_t = contact_tangential_stiffness(bodies, listed, *known)
-        self.rough = np.column_stack([mu, k_t])
+        self.rough, self.rows = np.column_stack([mu, k_t]), np.zeros((len(mu), 6))
         self.spring = self._of_listed(before, springs, listed)
         rows = (make(bodies, self._pose(), listed) for make in (gap_gradient, tangential_gradient))
         self.gradient = sp.csr_array(sp.vstack(tuple(rows)))

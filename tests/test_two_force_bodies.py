@@ -9,6 +9,7 @@ from rigidlimit.cli.app import app
 from rigidlimit.conditioning.one_body import one_body_balance
 from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.output.plots.determinacy import frame_determinacy
+from rigidlimit.output.sources import network_of
 from rigidlimit.output.writer import RunWriter
 
 from .problems import wedge
@@ -146,7 +147,7 @@ def test_determinacy_of_a_run(tmp_path):
     text = CliRunner().invoke(app, ["determinacy", str(path), "--intervals", "none"]).output
     assert "degree of indeterminacy 14: 0 of 32" in text, text
     for source in (result, str(path)):
-        found, _ = frame_determinacy(source.network, intervals="none")
+        found, _ = frame_determinacy(network_of(source), intervals="none")
         assert found.degree == 14 and not found.determined.any()
 
 

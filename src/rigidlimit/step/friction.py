@@ -85,15 +85,13 @@ class Memory:
     def at(self, contacts: Contacts, velocity: np.ndarray, dt: float) -> "Memory":
         """The memory of these contacts; velocity (n, 6): with which the bodies came here."""
         turn = mean_turn(contacts, velocity, dt)
-        return Memory(
-            contacts,
-            contacts.carry_over(self.contacts, self.force),
-            carry_tangential(contacts, self.contacts, self.tangential_force, turn),
-            contacts.carry_over(self.contacts, self.normal),
-            carry_tangential(contacts, self.contacts, self.tangential, turn),
-            self.stiffness,
-            self.energy,
-            self.spring_scale,
+        return replace(
+            self,
+            contacts=contacts,
+            force=contacts.carry_over(self.contacts, self.force),
+            tangential_force=carry_tangential(contacts, self.contacts, self.tangential_force, turn),
+            normal=contacts.carry_over(self.contacts, self.normal),
+            tangential=carry_tangential(contacts, self.contacts, self.tangential, turn),
         )
 
 

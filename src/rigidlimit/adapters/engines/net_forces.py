@@ -108,11 +108,9 @@ class NetForce(Brief):
 def of_part(mended: "MendedForces", name: str, by: str | None, about: ArrayLike | None) -> NetForce:
     """On the geom or body ``name`` of ``MendedForces``; see ``MendedForces.on``."""
     parts = _parts(mended)
-    whole, sides = parts.find(name)
-    if by is not None:
-        _, partner = parts.find(by)
-        sides = sides & partner[:, ::-1]
-    return of_sides(mended, whole, sides, about)
+    kind, number, whole = parts.place(name)
+    partner = None if by is None else parts.place(by)[:2]
+    return of_sides(mended, whole, parts.sides((kind, number), partner), about)
 
 
 def net_forces(mended: "MendedForces", kind: str) -> dict[str, NetForce]:

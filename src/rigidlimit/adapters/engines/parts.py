@@ -67,7 +67,13 @@ class NamedParts:
     def find(self, name: str) -> tuple[str, np.ndarray]:
         """The whole name of a part, and which sides belong to it (m, 2) bool; as ``place``."""
         kind, number, whole = self.place(name)
-        return whole, self.of_kind(kind)[1] == number
+        return whole, self.sides((kind, number))
+
+    def sides(self, part: tuple[str, int], by: tuple[str, int] | None = None) -> np.ndarray:
+        """Which sides belong to a part (kind, number), (m, 2) bool; those against ``by`` alone."""
+        kind, number = part
+        mine = self.of_kind(kind)[1] == number
+        return mine if by is None else mine & self.sides(by)[:, ::-1]
 
     @property
     def pairs(self) -> "Pairs":

@@ -112,16 +112,8 @@ class Readings:
     @staticmethod
     def _sides(mended, readings):
         """(readings, m, 2) bool: sides of the contacts that belong to the part of each."""
-        named = mended.listed.places.named_parts
-        numbers = {"geom": named.geom, "body": named.body}
-        sides = np.empty((len(readings), *named.geom.shape), bool)
-        for out, reading in zip(sides, readings, strict=True):
-            kind, number = reading.part
-            out[:] = numbers[kind] == number
-            if reading.by is not None:
-                kind, number = reading.by
-                out &= numbers[kind][:, ::-1] == number
-        return sides
+        parts = mended.listed.places.named_parts
+        return np.stack([parts.sides(reading.part, reading.by) for reading in readings])
 
     # which sensors
 

@@ -236,3 +236,17 @@ def test_a_material_of_ones_own(tmp_path):
     text, _ = MODELS["friction of a pair"]
     scene = rl.read_packing(written(tmp_path, text), material=rl.Material(friction=0.4)).scene
     assert not scene.pair_friction and {m.friction for m in scene.bodies.materials} == {0.4}
+
+
+CLOTH = (
+    '<body name="cloth" pos="0 0 2"><freejoint/><geom name="hook" size=".1" mass="1"/>'
+    '<flexcomp name="{0}" type="grid" count="3 3 1" spacing=".1 .1 .1" rigid="true" mass="1"/></body>'
+)
+
+
+def test_flexes_are_named(tmp_path):
+    """Contract: a model with a flex is read, and the flex named as left out."""
+    path = written(tmp_path, model(CLOTH.format("sheet")))
+    packing = rl.read_packing(path)
+    assert packing.scene.bodies.names == ("floor", "cloth")
+    assert packing.left_out == {"flex": ("sheet",)}

@@ -32,7 +32,8 @@ class Model:
 
     def name(self, kind: str, number: int) -> str:
         """Name of an element, "geom3" where it has none."""
-        return getattr(self.model, kind)(int(number)).name or f"{kind}{number}"
+        of_kind = getattr(self.mujoco.mjtObj, f"mjOBJ_{kind.upper()}")
+        return self.mujoco.mj_id2name(self.model, of_kind, int(number)) or f"{kind}{number}"
 
     def disabled(self, flag: str) -> bool:
         """Whether the model switches off what mjDSBL_``flag`` names."""

@@ -240,7 +240,8 @@ def test_a_material_of_ones_own(tmp_path):
 
 CLOTH = (
     '<body name="cloth" pos="0 0 2"><freejoint/><geom name="hook" size=".1" mass="1"/>'
-    '<flexcomp name="{0}" type="grid" count="3 3 1" spacing=".1 .1 .1" rigid="true" mass="1"/></body>'
+    '<flexcomp name="{0}" type="grid" count="3 3 1" spacing=".1 .1 .1" rigid="true" '
+    'mass="1"/></body>'
 )
 
 

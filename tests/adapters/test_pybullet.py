@@ -1,5 +1,8 @@
 """Peer: PyBullet's contacts, mended, against closed forms and PyBullet's own totals."""
 
+import re
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -516,7 +519,7 @@ def test_solver_that_stops_early_is_told(client):
     mended = from_pybullet(client, analytics=left)
     assert mended.contacts.engine_residual > 1e-3 and "PyBullet's solver stopped" in mended.message
     assert "solver stopped" not in from_pybullet(client).message
-    assert "by about as much" in mended.message  # bricks are alike
+    assert "off by about" in mended.message  # bricks are alike
     half = [{"remainingResidual": (0.5 * 10 / 240) ** 2}]
     assert from_pybullet(client, analytics=half).contacts.engine_residual == pytest.approx(0.5)
     with pytest.raises(InputError, match="expected what stepSimulation returned"):
@@ -541,8 +544,46 @@ def test_residuals_of_light_links_are_no_alarm_for_heavy_contacts(client):
         physicsClientId=client,
     )  # fmt: skip
     march(client, 20)
-    half = [{"remainingResidual": (0.5 * 10 / 240) ** 2}]
+    half = [{"remainingResidual": (0.5 * 10 / 240) ** 2, "numIterationsUsed": 1}]
     mended = from_pybullet(client, analytics=half)
     largest = mended.engine_force.max()
     said = next(line for line in mended.message.splitlines() if "solver stopped" in line)
-    assert f"{50 * 0.01 * 10 / largest:.2g} to {50 * 5 * 10 / largest:.2g} %" in said
+    # a sweep that leaves half leaves as much again in all that follow
+    assert f"up to about {min(100.0, 2 * 50 * 5 * 10 / largest):.2g} %" in said
+    assert f"(by {50 * 0.01 * 10 / largest:.1g} % if only motors of light links" in said
+
+
+def tower(client):
+    """Ten bricks on one another."""
+    bullet.setGravity(0, 0, -10, physicsClientId=client)
+    half = ([9, 9, 0.1], *[[0.1, 0.1, 0.1]] * 10)
+    for k, size in enumerate(half):
+        shape = bullet.createCollisionShape(
+            bullet.GEOM_BOX, halfExtents=size, physicsClientId=client
+        )
+        bullet.createMultiBody(
+            float(k > 0), shape, basePosition=[0, 0, 0.2 * k], physicsClientId=client
+        )
+
+
+def test_what_is_said_of_early_stops_is_what_more_sweeps_change(client):
+    """Twin: the same step with 20,000 sweeps. In a tower the change of the last sweep is a small
+    part of all that follow: 1 % of gravity's speed after 5,000 sweeps, where forces are off by 35 %
+    of the largest. Within a factor of three, as their ratio is only known in the mean."""
+    tower(client)
+    set_ = partial(bullet.setPhysicsEngineParameter, physicsClientId=client)
+    set_(reportSolverAnalytics=1, numSolverIterations=20)
+    for _ in range(40):
+        bullet.stepSimulation(physicsClientId=client)
+    kept, found = bullet.saveState(physicsClientId=client), {}
+    for sweeps in (200, 5000, 20000):
+        bullet.restoreState(kept, physicsClientId=client)
+        set_(numSolverIterations=sweeps, solverResidualThreshold=1e-16)
+        left = bullet.stepSimulation(physicsClientId=client)
+        found[sweeps] = from_pybullet(client, analytics=left)
+    full = found.pop(20000)
+    assert "solver stopped" not in full.message
+    for mended in found.values():
+        off = 100 * np.abs(mended.force - full.force).max() / full.force.max()
+        said = re.search(r"off by about (\S+) % of the largest", mended.message)
+        assert off / 3 < float(said[1]) < 3 * off

@@ -112,25 +112,29 @@ def stopped_short(
     share: tuple[float, float] | None = None,
 ) -> tuple[str, ...]:
     """What to say of an engine's forces that are ``residual`` of something from solving its own
-    equations; nothing where that is little, or nan. share: what that is of the largest contact
-    force, at least and at most; None: the same."""
+    equations; nothing where that is little, or nan. share: what that leaves of the largest contact
+    force, at least and at most; None: about the same."""
     if not residual > TOLERANCES.stopped:
         return ()
     text = f"{engine}'s solver stopped {100 * residual:.2g} % of {of} short of its own solution; "
     if load_from != "engine":
         return (f"{text}the mended forces do not go by it",)
-    much = "about as much"
-    if share is not None:
-        if not share[1] > TOLERANCES.stopped:
-            return ()
-        least, most = (f"{100 * part:.2g}" for part in share)
+    if share is None:
         much = (
-            f"{least} to {most} % of the largest contact force ({engine} does not report whether "
-            "contacts or the motors of light links are affected)"
+            f"{text}its resultant, which is kept, and the mended forces with it depend on the "
+            "order of contacts by about as much"
         )
+        return (f"{much}: {advice}",)
+    least, most = (100 * part for part in share)
+    if not share[1] > TOLERANCES.stopped:
+        return ()
+    much, light = f"about {most:.2g} % of the largest contact force", ""
+    if most > least:
+        much = f"up to {much}"
+        light = f" (by {least:.1g} % if only motors of light links still changed)"
     return (
-        f"{text}its resultant, which is kept, and the mended forces with it depend on the order of "
-        f"contacts by {much}: {advice}",
+        f"{engine}'s solver stopped early: its resultant, which mended forces keep, is off by "
+        f"{much}{light}: {advice}",
     )
 
 

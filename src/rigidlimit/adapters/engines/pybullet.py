@@ -291,10 +291,9 @@ def from_pybullet(
         stiffness = given_stiffness(stiffness, len(points.force), "contact point")
     held = world.mask(held)
     links, turning, error, others = constraint_rows(world, rigid_or_given(equalities))
-    residual = _residual(world, analytics)
-    doubt = stopped_short(
-        "PyBullet", residual, load_from, ADVICE, GAINED, _share(world, residual, points.force)
-    )
+    residual, sweeps = _residual(world, analytics)
+    share = _share(world, residual, sweeps, points.force)
+    doubt = stopped_short("PyBullet", residual, load_from, ADVICE, GAINED, share)
     notes = [
         *([said] if said else []),
         *doubt,
@@ -344,32 +343,44 @@ def from_pybullet(
     return wanted.mended(contacts)
 
 
-def _residual(world, analytics) -> float:
+def _residual(world, analytics) -> tuple[float, int]:
     """By how much the solver's last sweep still changed velocities, over what gravity adds in
-    a step; nan where that is not known. Bullet reports the square of the largest."""
+    a step, and after how many sweeps; nan where that is not known. Bullet reports the square of the
+    largest."""
     if analytics is None:
-        return np.nan
+        return np.nan, 0
+    limit = int(world.bullet.getPhysicsEngineParameters(**world.client)["numSolverIterations"])
     try:
-        left = [float(island["remainingResidual"]) for island in analytics]
-    except (TypeError, KeyError):
+        left, sweeps = max(
+            ((float(of["remainingResidual"]), int(of.get("numIterationsUsed", limit))))
+            for of in ({"remainingResidual": 0.0}, *analytics)
+        )
+    except (TypeError, KeyError, AttributeError):
         raise InputError(
             f"analytics is {arrays.short(analytics)}; expected what stepSimulation returned, "
             "after setPhysicsEngineParameter(reportSolverAnalytics=1)"
         ) from None
     added = float(np.linalg.norm(world.gravity)) * world.dt
-    return max(left, default=0.0) ** 0.5 / added if added else np.nan
+    return (left**0.5 / added if added else np.nan), sweeps
 
 
-def _share(world, residual, force) -> tuple[float, float] | None:
-    """What that may be of the largest contact force, where it is of the lightest link and of the
-    heaviest; None where these are alike, or no link has mass. Bullet's residual is of all rows, and
-    motors of light links, whose last sweeps change forces little, have the largest."""
+def _share(world, residual, sweeps, force) -> tuple[float, float] | None:
+    """What that may leave of the largest contact force, at least and at most; None without forces.
+
+    Changes of sweeps shrink by a ratio: in the mean the one that led from gravity's part to the
+    residual. All that are still to come, on the heaviest link, are the most. Bullet's residual is
+    of all rows: those of motors of light links may never shrink, and change forces by the residual
+    on the lightest alone. Links of like masses are not told apart.
+    """
     mass = world.mass[world.mass > 0.0]
     largest = float(force.max(initial=0.0))
-    if not len(mass) or mass.max() <= ALIKE * mass.min() or not largest > 0.0:
+    if not len(mass) or not largest > 0.0 or not residual > 0.0:
         return None
     weight = residual * float(np.linalg.norm(world.gravity)) / largest
-    return weight * float(mass.min()), weight * float(mass.max())
+    rest = 1.0 - residual ** (1.0 / max(sweeps, 1))
+    most = min(1.0, weight * float(mass.max()) / rest) if rest > 0.0 else 1.0
+    alike = mass.max() <= ALIKE * mass.min()
+    return (most if alike else min(most, weight * float(mass.min()))), most
 
 
 def _springs(sides, exponent):

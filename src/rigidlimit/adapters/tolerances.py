@@ -9,8 +9,8 @@ class Tolerances:
 
     Attributes
     ----------
-    same_face : cosine of the angle between a given patch and a face of which it may be a part.
-    opposite : sine of the largest angle between two faces that face each other.
+    same_face : cosine of the angle between a given patch and a face of which it may be a part, and
+        of that by which two faces that touch may lean on each other.
     sliver : largest area of a patch, over the smaller face's, that is ignored.
     flat : largest spread of z over the mean radius of balls whose centres lie in a plane.
     same : difference of centres over a body's size, and of moments over its square, that is
@@ -35,7 +35,6 @@ class Tolerances:
     """
 
     same_face: float = 0.9
-    opposite: float = 1e-3
     sliver: float = 1e-9
     flat: float = 1e-9
     same: float = 1e-9

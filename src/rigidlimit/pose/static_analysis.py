@@ -151,6 +151,7 @@ class Statics(Brief):
     def least_friction(self, **options) -> LeastFriction:
         """The least friction with which forces balance the load, the same at all contacts but those
         without any; see ``rigidlimit.least_friction``."""
+        self._check_all_touch()
         rough = np.where(self.friction > 0.0, 1.0, 0.0)
         return least_friction(load=self.load, **self._rows | {"friction": rough}, **options)
 
@@ -175,6 +176,7 @@ class Statics(Brief):
         InputError
             For unknown bodies, or a push that is zero.
         """
+        self._check_all_touch()
         return load_factor(load=self.load, growing=-self.growing(push, loads), **self._rows)
 
     def sliding_load_factor(
@@ -199,6 +201,7 @@ class Statics(Brief):
         InputError
             As ``load_factor``.
         """
+        self._check_all_touch()
         grows = -self.growing(push, loads)
         return sliding_load_factor(load=self.load, growing=grows, seconds=seconds, **self._rows)
 
@@ -224,6 +227,19 @@ class Statics(Brief):
             for name, value in loads.items():
                 self._add(force, name, value)
         return np.where(bodies.free, force, 0.0).ravel()
+
+    def _check_all_touch(self) -> None:
+        """InputError for loaded bodies without contacts, which nothing carries."""
+        loaded = (self.load.reshape(len(self.bodies), 6) * self.bodies.free).any(axis=1)
+        loaded[self.contacts.body[self.contacts.body < len(self.bodies)]] = False
+        alone = np.flatnonzero(loaded)
+        if len(alone):
+            first = ", ".join(repr(self.bodies.names[k]) for k in alone[:3])
+            raise InputError(
+                f"{self.name}: nothing carries {counted(len(alone), 'body')} without closed "
+                f"contacts, first {first}; expected bodies that touch (a larger closed= takes in "
+                "wider gaps), or fixed ones"
+            )
 
     def forces(self, **options) -> RoughForces:
         """Forces of stiff elastic bodies, loaded slowly from nothing (``compatible_forces``)."""

@@ -233,7 +233,7 @@ class BlockAssembly(Brief):
             raise InputError(
                 f"{self.name}: "
                 + (f"there is no block {odd[0]!r} to hold" if odd else "no block is held")
-                + f"; expected supports=, some of {', '.join(names[:10])}"
+                + f"; expected supports= (--supports), 'lowest' or some of {', '.join(names[:10])}"
             )
         scene = Scene(name=self.name, description=f"blocks of {self.name}")
         stone = Material(friction=friction, name="stone")
@@ -265,7 +265,9 @@ class BlockAssembly(Brief):
     ) -> Statics:
         """Statics of the blocks on the patches of their faces.
 
-        closed: largest distance of two faces in contact, over the size of the smaller block.
+        closed: largest distance of two faces in contact, at the corners of their patch, over the
+        size of the smaller block. Faces of files with few digits lean on each other: 0.02 takes
+        in those that lean by about that.
         Other parameters, and errors, as for ``scene``; InputError where no faces touch.
         """
         with warnings.catch_warnings():

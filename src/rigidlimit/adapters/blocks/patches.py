@@ -14,22 +14,32 @@ Face = tuple[np.ndarray, np.ndarray]
 def patches_of(
     one: Sequence[Face], other: Sequence[Face], gap: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """(corners (k, 3) in the middle plane, normal from one to the other) of patches of two blocks,
-    given by their faces; gap [m]: at most."""
-    for corners, normal in one:
+    """(corners (k, 3) between the faces, normal from one to the other) of patches of two blocks,
+    given by their faces. gap [m]: distance of the faces at the corners, at most, so that faces of
+    few digits that lean on each other count."""
+    for corners, outward in one:
         for against, opposite in other:
-            sine = np.linalg.norm(np.cross(normal, opposite))
-            if normal @ opposite > 0.0 or sine > TOLERANCES.opposite:
+            if outward @ opposite > -TOLERANCES.same_face:
                 continue
-            if abs((against.mean(axis=0) - corners.mean(axis=0)) @ normal) > gap:
+            normal = outward - opposite
+            normal /= np.linalg.norm(normal)
+            apart = (against - corners.mean(axis=0)) @ outward
+            if apart.min() > gap or apart.max() < -gap:
                 continue
             patch = _intersection(corners, against, normal)
-            if patch is not None:
-                yield patch, normal
+            if patch is None:
+                continue
+            low, high = (
+                ((face.mean(axis=0) - patch) @ n) / (normal @ n)
+                for face, n in ((corners, outward), (against, opposite))
+            )
+            if np.abs(high - low).max() <= gap:
+                yield patch + (0.5 * (low + high))[:, None] * normal, normal
 
 
 def _intersection(one: np.ndarray, other: np.ndarray, normal: np.ndarray) -> np.ndarray | None:
-    """Corners (k, 3) of the overlap of two convex polygons, laid into the plane between them."""
+    """Corners (k, 3) of the overlap of two convex polygons seen along the normal, in the plane
+    through the middle of the first."""
     x = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
     x /= np.linalg.norm(x)
     frame = np.column_stack([x, np.cross(normal, x)])
@@ -57,8 +67,7 @@ def _intersection(one: np.ndarray, other: np.ndarray, normal: np.ndarray) -> np.
     flat = flat[np.linalg.norm(flat - np.roll(flat, 1, axis=0), axis=1) > 1e-9 * across]
     if len(flat) < 3 or _area(flat) <= TOLERANCES.sliver * min(abs(_area(P)), abs(_area(Q))):
         return None
-    between = 0.5 * float((other.mean(axis=0) - origin) @ normal)
-    return flat @ frame.T + origin + between * normal
+    return flat @ frame.T + origin
 
 
 def _area(flat: np.ndarray) -> float:

@@ -12,6 +12,7 @@ from .determinacy import determinacy
 from .exporting import export
 from .importing import import_packing
 from .interrupts import stoppable
+from .network import network
 from .path import path
 from .plot import plot
 from .pose_forces import forces
@@ -53,7 +54,7 @@ def _common(
     pass
 
 
-JUDGEMENTS = determinacy, collapse, solve, settle, forces
+JUDGEMENTS = determinacy, collapse, solve, settle, forces, network
 for _command in (run, path, study, plot, scenes, demo, view, export, compare, *JUDGEMENTS):
     app.command()(stoppable(_command))
 app.command("import")(stoppable(import_packing))

@@ -8,7 +8,25 @@ import typer
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file, check_folder, check_new, check_results
-from .options import NewLawOption, OverwriteOption, ResultsOption
+from .options import (
+    DensityOption,
+    FixedOption,
+    FrameOption,
+    FrictionOption,
+    GravityOption,
+    NewLawOption,
+    OverwriteOption,
+    PeriodicOption,
+    PoissonOption,
+    RadiusOption,
+    ResultsOption,
+    UnitsOption,
+    WallsOption,
+    YoungOption,
+    faces,
+    material_of,
+    numbers,
+)
 from .pose_forces import report
 
 
@@ -50,20 +68,9 @@ def import_packing(
         Path | None, typer.Option(help="Folder for ParaView files of the forces.")
     ] = None,
     law: NewLawOption = "hooke",
-    gravity: Annotated[
-        str | None, typer.Option(help="Like 0,0,-9.81 (the default), or 0,0,0 [m/s^2].")
-    ] = None,
-    walls: Annotated[
-        str | None,
-        typer.Option(help="Faces of the box that are walls: all, or some, like xlo,xhi,zlo."),
-    ] = None,
-    periodic: Annotated[
-        str,
-        typer.Option(
-            help="keep a periodic box; ignore: it is taken as one that is not; or axes along which "
-            "it stays periodic, like xy of one layer of balls."
-        ),
-    ] = "keep",
+    gravity: GravityOption = None,
+    walls: WallsOption = None,
+    periodic: PeriodicOption = "keep",
     boundary: Annotated[
         str | None, typer.Option(help="Of data files, which do not say it: like ppf.")
     ] = None,
@@ -71,23 +78,14 @@ def import_packing(
         str | None,
         typer.Option(help='For tables without names: like "x y z diameter"; - skips a column.'),
     ] = None,
-    friction: Annotated[float, typer.Option(help="Coefficient of friction.")] = 0.0,
-    young: Annotated[float, typer.Option(help="Young's modulus [Pa].")] = 50e9,
-    poisson: Annotated[float, typer.Option(help="Poisson's ratio.")] = 0.25,
-    density: Annotated[
-        float, typer.Option(help="Where the file has neither mass nor density [kg/m^3].")
-    ] = 2000.0,
-    radius: Annotated[
-        float | None, typer.Option(help="Of all balls, where the file has none [m].")
-    ] = None,
-    fixed: Annotated[
-        str | None, typer.Option(help="Types whose balls are held, like 2 or 2,3.")
-    ] = None,
-    units: Annotated[
-        str | None,
-        typer.Option(help="LAMMPS units: si, cgs, micro, nano or lj, if the file does not say."),
-    ] = None,
-    frame: Annotated[int, typer.Option(help="Snapshot of a dump: 0 the first, -1 the last.")] = -1,
+    friction: FrictionOption = 0.0,
+    young: YoungOption = 50e9,
+    poisson: PoissonOption = 0.25,
+    density: DensityOption = 2000.0,
+    radius: RadiusOption = None,
+    fixed: FixedOption = None,
+    units: UnitsOption = None,
+    frame: FrameOption = -1,
     dim: Annotated[int | None, typer.Option(help="2: disks in the plane.")] = None,
     overwrite: OverwriteOption = False,
 ) -> None:
@@ -96,7 +94,6 @@ def import_packing(
     Example: `rigidlimit import rest.dump --walls all --stiffness 1e6 --forces --out rest.toml`.
     """
     from ..adapters import read_packing
-    from ..bodies import Material
     from ..output.vtk import write_paraview
     from ..scenes.toml import write_scene
 
@@ -116,8 +113,7 @@ def import_packing(
             "add --forces"
         )
     watch_compiler()
-    name = "default" if friction == 0 else f"mu {friction:g}"
-    material = Material(young, poisson, density, name, friction)
+    material = material_of(young, poisson, density, friction)
     of_robots = friction == 0 and file.suffix in (".xml", ".urdf")
     packing = read_packing(
         file,
@@ -127,14 +123,14 @@ def import_packing(
         radius=radius,
         material=None if of_robots else material,
         stiffness=stiffness,
-        fixed=_numbers("--fixed", fixed, int) or (),
-        walls=walls == "all" or (walls.split(",") if walls else False),
+        fixed=numbers("--fixed", fixed, int) or (),
+        walls=faces(walls),
         periodic=periodic,
         boundary=boundary,
         columns=columns,
         springs=springs,
         contact_forces=given,
-        gravity=_numbers("--gravity", gravity, float),
+        gravity=numbers("--gravity", gravity, float),
         law=law,
     )
     typer.echo(packing.message)
@@ -147,13 +143,3 @@ def import_packing(
             for path in write_paraview(found, vtk):
                 typer.echo(f"written: {path}")
         report(found, 10, results)
-
-
-def _numbers(option: str, text: str | None, kind: type) -> list | None:
-    """Numbers parted by commas."""
-    if text is None:
-        return None
-    try:
-        return [kind(word) for word in text.split(",")]
-    except ValueError:
-        raise InputError(f"{option} is {text!r}; expected numbers parted by commas") from None

@@ -3,9 +3,14 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..bodies import Material
 
 
 class Solver(StrEnum):
@@ -44,6 +49,36 @@ ResultsOption = Annotated[Path | None, typer.Option(help="Results as .json or .c
 OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Replace the file of --out if there is one.")
 ]
+# of packings that are read
+GravityOption = Annotated[
+    str | None, typer.Option(help="Like 0,0,-9.81 (the default), or 0,0,0 [m/s^2].")
+]
+WallsOption = Annotated[
+    str | None,
+    typer.Option(help="Faces of the box that are walls: all, or some, like xlo,xhi,zlo."),
+]
+PeriodicOption = Annotated[
+    str,
+    typer.Option(
+        help="keep a periodic box; ignore: it is taken as one that is not; or axes along which "
+        "it stays periodic, like xy of one layer of balls."
+    ),
+]
+FrictionOption = Annotated[float, typer.Option(help="Coefficient of friction.")]
+YoungOption = Annotated[float, typer.Option(help="Young's modulus [Pa].")]
+PoissonOption = Annotated[float, typer.Option(help="Poisson's ratio.")]
+DensityOption = Annotated[
+    float, typer.Option(help="Where the file has neither mass nor density [kg/m^3].")
+]
+RadiusOption = Annotated[
+    float | None, typer.Option(help="Of all balls, where the file has none [m].")
+]
+FixedOption = Annotated[str | None, typer.Option(help="Types whose balls are held, like 2 or 2,3.")]
+UnitsOption = Annotated[
+    str | None,
+    typer.Option(help="LAMMPS units: si, cgs, micro, nano or lj, if the file does not say."),
+]
+FrameOption = Annotated[int, typer.Option(help="Snapshot of a dump: 0 the first, -1 the last.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no table.")]
 
 
@@ -74,3 +109,26 @@ class Limits:
 
 
 LIMITS = Limits()
+
+
+def numbers(option: str, text: str | None, kind: type) -> list | None:
+    """Numbers separated by commas."""
+    if text is None:
+        return None
+    try:
+        return [kind(word) for word in text.split(",")]
+    except ValueError:
+        raise InputError(f"{option} is {text!r}; expected numbers separated by commas") from None
+
+
+def faces(walls: str | None) -> bool | list[str]:
+    """Of ``--walls`` what ``read_packing`` takes."""
+    return walls == "all" or (walls.split(",") if walls else False)
+
+
+def material_of(young: float, poisson: float, density: float, friction: float) -> "Material":
+    """That of all balls, named by its friction."""
+    from ..bodies import Material
+
+    name = "default" if friction == 0 else f"mu {friction:g}"
+    return Material(young, poisson, density, name, friction)

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ..pose import PoseForces
 
 
+NETWORKS = ".h5", ".hdf5"
+"""Endings of network files, and of their forces."""
+
+
 class LinearSolver(StrEnum):
     auto = "auto"
     mumps = "mumps"
@@ -71,12 +75,12 @@ def forces(
     from ..pose import forces_at_pose
     from ..scenes import load
 
-    check_file("--out", out)
-    if Path(scene).suffix in (".h5", ".hdf5"):
+    if Path(scene).suffix in NETWORKS:
         _refuse("a network file", {"--stiffness": stiffness, "--law": law})
         network_forces(scene, (solver or LinearSolver.auto).value, start, history, increments, out)
         return
     of_networks = {"--solver": solver, "--start": start, "--history": history}
+    check_file("--out", out)
     _refuse("a scene", of_networks | {"--increments": increments})
     check_results(out)
     watch_compiler()
@@ -150,10 +154,15 @@ def network_forces(
     """Compatible forces of a file of ``ContactNetwork``; ends the program with 1 where they are not
     solved. Of several processes the first one speaks, or the one that found an error."""
     from ..distributed import OtherRankError, forces_of_file
+    from ..distributed.ranks import said_once
 
-    if out is not None and out.suffix not in (".h5", ".hdf5"):
-        raise InputError(f"--out is {out}; expected a name that ends in .h5 for a network file")
     try:
+        with said_once():
+            check_file("--out", out)
+            if out is not None and out.suffix not in NETWORKS:
+                raise InputError(
+                    f"--out is {out}; expected a name that ends in .h5 for a network file"
+                )
         found = forces_of_file(
             path, out=out, solver=solver, start=start, history=history, increments=increments or 1,
             tell=typer.echo,

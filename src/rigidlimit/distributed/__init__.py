@@ -5,6 +5,7 @@ which is imported when a computation begins, and mpiexec for more than one proce
 """
 
 from .copies import images_of, write_copies
+from .dump import network_of_dump
 from .forces import forces_of_file
 from .network import ContactNetwork
 from .ranks import OtherRankError
@@ -17,5 +18,6 @@ __all__ = [
     "RubbingForces",
     "forces_of_file",
     "images_of",
+    "network_of_dump",
     "write_copies",
 ]

@@ -53,7 +53,7 @@ def write_forces(path: Path, answer: "DistributedForces", ranks: Ranks) -> None:
         file = ranks.together(lambda: _begun(path, answer, sizes, open_files, ranks))
         for rank in range(ranks.size):
             for name, values in each.items():
-                came = _brought(values, rank, ranks)
+                came = ranks.brought(values, rank)
                 if ranks.first:
                     first = int(starts[name][rank])
                     file[name][first : first + len(came)] = came.reshape(-1, *sizes[name][1:])
@@ -80,14 +80,6 @@ def _begun(path, answer, sizes, open_files: ExitStack, ranks: Ranks):
     for name, shape in sizes.items():
         file.create_dataset(name, shape, float)
     return file
-
-
-def _brought(values: np.ndarray, rank: int, ranks: Ranks) -> np.ndarray:
-    """The values (n, w) of this rank on the first one."""
-    count = int(ranks.each(len(values))[rank])
-    begin = int(ranks.each(len(values))[:rank].sum())
-    index = np.arange(begin, begin + count) if ranks.first else np.zeros(0, int)
-    return ranks.fetch(values, index)
 
 
 def read_displacement(path, file: NetworkFile, part: Part, ranks: Ranks) -> np.ndarray:

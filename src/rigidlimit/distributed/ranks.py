@@ -7,7 +7,7 @@ All functions here are collective, that is, called on all ranks at once.
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -38,6 +38,16 @@ def _raise_once(error: RigidlimitError):
     if number > 0:
         raise OtherRankError("an error, which is told on rank 0")
     raise error
+
+
+@contextmanager
+def said_once() -> Iterator[None]:
+    """What every process finds by itself, as in its arguments, is an error on the first one and
+    ``OtherRankError`` on the others."""
+    try:
+        yield
+    except RigidlimitError as error:
+        _raise_once(error)
 
 
 def petsc():
@@ -213,6 +223,13 @@ class Ranks:
         found = rows.of(values.reshape(-1, width)).reshape(len(index), *values.shape[1:])
         rows.destroy()
         return found
+
+    def brought(self, values: np.ndarray, rank: int) -> np.ndarray:
+        """The values (n, w) of ``rank`` on the first one; elsewhere no rows."""
+        counts = self.each(len(values)).astype(int)
+        begin = int(counts[:rank].sum())
+        index = np.arange(begin, begin + counts[rank]) if self.first else np.zeros(0, int)
+        return self.fetch(values, index)
 
     def places(self, to_rank: np.ndarray) -> tuple[np.ndarray, int]:
         """(number (n,) that each row gets in the array of all ranks' parts, rows of this rank),

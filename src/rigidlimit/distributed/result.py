@@ -79,7 +79,9 @@ class DistributedForces:
 
     @property
     def message(self) -> str:
-        rough = ""
+        rough, advice = "", self.status.advice
+        if self.status is Status.MAX_ITERATIONS:  # there is one method for each kind of contacts
+            advice = "raise max_iterations, or loosen the tolerance"
         if self.rubbing is not None:
             sliding = counted(self.rubbing.sliding_contacts, "sliding contact")
             rough = f"{self.rubbing.state}, {sliding}; "
@@ -94,5 +96,5 @@ class DistributedForces:
             f"force {self.mean_force:.6g} N, largest {self.largest_force:.6g} N, coordination "
             f"{self.coordination:.4g}; {rough}{self.seconds:.3g} s "
             f"({self.processor:.3g} s of processor time), at most "
-            f"{self.memory / 1e9:.2g} GB a rank; {self.status.advice}"
+            f"{self.memory / 1e9:.2g} GB a rank; {advice}"
         )

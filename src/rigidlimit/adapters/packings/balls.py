@@ -150,7 +150,7 @@ def as_scene(
         free=free,
     )
     scene.fill([str(each) for each in balls.id.tolist()], shapes, materials, columns)
-    for face in _faces(balls.box, walls, dim):
+    for face in wall_faces(balls.box, walls, dim):
         point, normal = balls.box.wall(face)
         scene.add(HalfSpace(dim), position=point[:dim], normal=normal[:dim], name=f"wall-{face}")
     return scene
@@ -210,7 +210,7 @@ def _materials(kinds: np.ndarray, material) -> tuple[list[Material], np.ndarray]
     return [material[int(kind)] for kind in types], row
 
 
-def _faces(box: Box | None, walls, dim: int) -> list[str]:
+def wall_faces(box: Box | None, walls, dim: int) -> list[str]:
     """Names of the faces of the box that become walls."""
     if walls is False:
         return []

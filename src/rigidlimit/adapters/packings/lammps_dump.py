@@ -39,7 +39,7 @@ def begins_dump(text: Text) -> bool:
 
 def read_dump(text: Text, frame: int) -> Balls:
     """The balls of snapshot ``frame`` (-1: the last)."""
-    found = list(_snapshots(text))
+    found = list(snapshots(text))
     try:
         snapshot = found[frame]
     except IndexError:
@@ -55,7 +55,7 @@ def read_dump(text: Text, frame: int) -> Balls:
     return _atoms(text, snapshot, box).sorted()
 
 
-def _snapshots(text: Text) -> Iterator[_Snapshot]:
+def snapshots(text: Text) -> Iterator[_Snapshot]:
     """Each snapshot of the file; the lines of atoms are passed over."""
     line, snapshot, units = 0, None, ""
     while line < len(text.lines):

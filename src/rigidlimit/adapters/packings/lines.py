@@ -24,10 +24,16 @@ class Text:
     path: Path
     lines: list[str]
 
+    def number(self, line: int) -> int:
+        """The number in the file, from 1, of line ``line`` (from 0)."""
+        return line + 1
+
     def wrong(self, line: int, expected: str) -> InputError:
         """What to raise for line ``line`` (from 0)."""
         found = repr(self.lines[line].strip()[:60]) if line < len(self.lines) else "the end"
-        return InputError(f"{self.path}, line {line + 1}: found {found}; expected {expected}")
+        return InputError(
+            f"{self.path}, line {self.number(line)}: found {found}; expected {expected}"
+        )
 
     def numbers(self, line: int, count: int, expected: str, kind: type = float) -> list:
         """The first ``count`` words of a line as finite numbers."""

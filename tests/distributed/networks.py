@@ -43,12 +43,14 @@ def forces(ranks: int, *arguments) -> subprocess.CompletedProcess:
     return launched(ranks, "-m", "rigidlimit", "forces", *arguments)
 
 
-def launched(ranks: int, *arguments) -> subprocess.CompletedProcess:
-    """Python on so many processes."""
+def launched(ranks: int, *arguments, folder: Path | None = None) -> subprocess.CompletedProcess:
+    """Python on so many processes, in a folder."""
     command = [LAUNCHER, "--oversubscribe", "-n", str(ranks), sys.executable, *map(str, arguments)]
     # ranks that wait leave the core to the one that they wait for
     environment = os.environ | ENVIRONMENT | {"OMPI_MCA_mpi_yield_when_idle": f"{ranks > 1:d}"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+    return subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=300, cwd=folder
+    )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""Another program's linear algebra in place of ours: plain SciPy behind the protocol."""
+"""Another program's linear algebra in place of ours: plain SciPy and PETSc behind the protocol."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ from rigidlimit.equilibrium.smooth_path import follow
 from rigidlimit.linear import LinearStats, Network
 from rigidlimit.linear.low_rank_update import ChangingSystem
 from rigidlimit.status import Status
+
+from ..distributed.networks import launched, needs_petsc
 
 BODIES, BLOCK = 12, 3
 
@@ -77,33 +81,35 @@ def problem():
     return B, mass, load, rng.uniform(0.5, 2.0, B.shape[0])
 
 
-def networks(B, **options):
+def networks(backend, B, **options):
     blocks = np.arange(0, B.shape[1] + 1, BLOCK)
     ours = Network(B, blocks=blocks, **options)
-    return ours, Network(B, blocks=blocks, backend=SciPySystem, **options)
+    return ours, Network(B, blocks=blocks, backend=backend, **options)
 
 
 @pytest.mark.parametrize("exponent", [2.0, 2.5])
 @pytest.mark.parametrize("inertia", [False, True])
-def test_equilibrium_by_another_backend(exponent, inertia):
+def test_equilibrium_by_another_backend(exponent, inertia, backend=SciPySystem):
     """Cross-solver: Newton on systems that SciPy solves has the same forces, which are unique."""
     B, mass, load, k = problem()
     both, found = (LinearStats(), LinearStats()), []
-    for network, stats in zip(networks(B, mass=mass if inertia else None), both, strict=True):
+    pair = networks(backend, B, mass=mass if inertia else None)
+    for network, stats in zip(pair, both, strict=True):
         springs = SmoothNetwork(network, k, exponent, load)
         answer = smooth_newton.solve(springs, tolerance=1e-12, stats=stats)
         assert answer.status is Status.CONVERGED
         found.append(answer)
-    assert both[1].routes == ["scipy"] and "scipy" not in both[0].routes
+    route = backend.Factor.route
+    assert both[1].routes == [route] and route not in both[0].routes
     # residual of 1e-12 of the load, times the condition of B
     np.testing.assert_allclose(found[1].force, found[0].force, atol=1e-9 * load.max())
 
 
-def test_path_and_updates_by_another_backend():
+def test_path_and_updates_by_another_backend(backend=SciPySystem):
     """Cross-solver: the central path, and a factorization whose contacts change, ask no more of a
     system than the protocol says."""
     B, _, load, k = problem()
-    ours, theirs = networks(B)
+    ours, theirs = networks(backend, B)
     both = [SmoothNetwork(network, k, 1.5, load) for network in (ours, theirs)]
     points = [follow(springs, stats=LinearStats()) for springs in both]
     # both within the path's own last parameter of the answer
@@ -114,3 +120,10 @@ def test_path_and_updates_by_another_backend():
         system.toggle([3, 11])
     # condition 1e6 of K times rounding
     np.testing.assert_allclose(systems[1].solve(load), systems[0].solve(load), rtol=1e-8)
+
+
+@needs_petsc
+def test_petsc_as_backend():
+    """Cross-solver: the same by PETSc's MUMPS, in a process of its own, where MPI is PETSc's."""
+    done = launched(1, "-m", "tests.linear.petsc_backend", folder=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr

@@ -77,7 +77,8 @@ def collapse(
     seconds: Annotated[
         float,
         typer.Option(
-            help="After these no further program for the lower estimate; for the least friction."
+            help="For the lower estimate, and for the least friction; what is proved until then "
+            "is printed."
         ),
     ] = 60.0,
     out: Annotated[Path | None, typer.Option(help="Results as .json or .csv.")] = None,
@@ -109,7 +110,7 @@ def collapse(
     low = None
     if lower and found.converged and not (found.exact and np.isfinite(found.factor)):
         typer.echo(f"lower estimate: up to {seconds:g} s ...", err=True)
-        low = pose.sliding_load_factor(way, loads=loads, seconds=seconds)
+        low = pose.sliding_load_factor(way, loads=loads, seconds=seconds, upper=found)
         typer.echo(low.message)
     least = None
     if least_friction and pose.friction.any():

@@ -185,6 +185,7 @@ class Statics(Brief):
         *,
         loads: dict | None = None,
         seconds: float | None = None,
+        upper: Collapse | None = None,
     ) -> SlidingCollapse:
         """A low factor at which structures of Coulomb's law, which slide without opening, may
         collapse; ``load_factor`` is the highest that any law of friction allows.
@@ -194,7 +195,9 @@ class Statics(Brief):
         push, loads
             As for ``load_factor``.
         seconds : float [s], optional
-            Elapsed time after which no further round is begun.
+            Elapsed time after which programs end.
+        upper : Collapse, optional
+            What ``load_factor`` gave for the same load, which is not sought again then.
 
         Raises
         ------
@@ -203,7 +206,9 @@ class Statics(Brief):
         """
         self._check_all_touch()
         grows = -self.growing(push, loads)
-        return sliding_load_factor(load=self.load, growing=grows, seconds=seconds, **self._rows)
+        return sliding_load_factor(
+            load=self.load, growing=grows, seconds=seconds, upper=upper, **self._rows
+        )
 
     def growing(self, push: ArrayLike | None = None, loads: dict | None = None) -> np.ndarray:
         """External force (6 n,) [N, N m] that ``load_factor`` lets grow."""

@@ -1,16 +1,19 @@
 """Conic programs over forces in friction cones: min c . x subject to A x = b, x in K.
 
 K is a product of free variables, half-lines x >= 0 and cones x_0 >= |x_1, x_2|. Without the last
-(in the plane, or without friction) it is a linear program, for SciPy's HiGHS; with them a
-second-order cone program, for Clarabel (P. J. Goulart, Y. Chen, arXiv:2405.12762).
+it is a linear program, in the plane for SciPy's HiGHS; with them a second-order cone program, for
+Clarabel (P. J. Goulart, Y. Chen, arXiv:2405.12762). In space Clarabel has linear programs first,
+which are those of friction 0 or without end: large ones take it a hundredth of the time.
 
 No outcome is a solver's word. Each is what ``conic_checks.py`` finds of its vectors: optimal by x
 and y on either side of the optimum, infeasible and unbounded by certificates. What no attempt
 proves is "failed", which is no finding.
 """
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,12 +38,26 @@ Vectors = tuple[np.ndarray, np.ndarray]
 """x (N,) and y (k,), whatever they show."""
 
 
-def solve(program: Program) -> Answer:
+def solve(program: Program, end: float = np.inf) -> Answer:
     """What is proved of the optimum: by a second way where the first one does not prove it.
 
+    end: time by ``time.perf_counter`` after which solvers stop, with what was proved until then.
     Raises InputError where cones require Clarabel and it is not installed.
     """
-    return _first_proof(program, _by_highs(program) if program.linear else _by_clarabel(program))
+    return _first_proof(program, _attempts(program, end))
+
+
+def _attempts(program: Program, end: float) -> Iterator[Vectors]:
+    in_space = program.width > 2 and find_spec("clarabel") is not None
+    if in_space or not program.linear:
+        yield from _by_clarabel(program, end)
+    if program.linear and _left(end):
+        yield from _by_highs(program, end)
+
+
+def _left(end: float) -> float:
+    """Seconds until ``end``; zero when that is over."""
+    return max(0.0, end - time.perf_counter())
 
 
 def _first_proof(program: Program, attempts: Iterator[Vectors]) -> Answer:
@@ -67,13 +84,14 @@ class Series:
         return answer if answer.sharp else better(answer, solve(program))
 
 
-def _by_clarabel(program: Program) -> Iterator[Vectors]:
+def _by_clarabel(program: Program, end: float) -> Iterator[Vectors]:
     """As it is, without Clarabel's own scaling, and in units of the forces found."""
-    x, y = _vectors(program, _solver(program).solve())
+    x, y = _vectors(program, _solver(program, time_limit=_left(end)).solve())
     yield x, y
-    if len(program.b):
-        yield _vectors(program, _solver(program, equilibrate_enable=False).solve())
-    if np.isfinite(x).all() and np.abs(x).max(initial=0.0) > 0.0:
+    if len(program.b) and _left(end):
+        limited = _solver(program, equilibrate_enable=False, time_limit=_left(end))
+        yield _vectors(program, limited.solve())
+    if _left(end) and np.isfinite(x).all() and np.abs(x).max(initial=0.0) > 0.0:
         unit = _units(program, x)
         columns = sp.csr_array(program.A @ sp.diags_array(unit))
         row = 1.0 / np.maximum(abs(columns).max(axis=1).toarray().ravel(), 1e-30)
@@ -84,7 +102,7 @@ def _by_clarabel(program: Program) -> Iterator[Vectors]:
             A=sp.csr_array(sp.diags_array(row) @ columns),
             b=row * program.b / size,
         )
-        x, y = _vectors(scaled, _solver(scaled).solve())
+        x, y = _vectors(scaled, _solver(scaled, time_limit=_left(end)).solve())
         yield x * unit * size, y * row
 
 
@@ -145,28 +163,30 @@ def _clarabel():
     return clarabel
 
 
-def _by_highs(program: Program) -> Iterator[Vectors]:
+def _by_highs(program: Program, end: float) -> Iterator[Vectors]:
     """The optimum; else a ray without end, or what is left unbalanced at least and why."""
     N, k = len(program.cost), len(program.b)
     bounds = [(None, None)] * program.free + [(0.0, None)] * program.positive
     for presolve in (True, False):  # presolve cannot always distinguish infeasible from unbounded
-        found = _linprog(program.cost, program.A, program.b, bounds, presolve)
+        found = _linprog(program.cost, program.A, program.b, bounds, presolve, end)
         if found.x is not None:
             yield found.x, found.eqlin.marginals
-        if found.status in (2, 3, 4):
+        if found.status in (2, 3, 4) or not _left(end):
             break
+    if not _left(end):
+        return
     unbalanced = sp.hstack([program.A, sp.eye_array(k), -sp.eye_array(k)], format="csr")
     cost = np.concatenate([np.zeros(N), np.ones(2 * k)])
-    found = _linprog(cost, unbalanced, program.b, bounds + [(0.0, None)] * (2 * k), False)
+    found = _linprog(cost, unbalanced, program.b, bounds + [(0.0, None)] * (2 * k), False, end)
     if found.x is not None:
         yield found.x[:N], found.eqlin.marginals
     rises = sp.vstack([program.A, program.cost[None, :]], format="csr")
-    found = _linprog(np.zeros(N), rises, np.append(np.zeros(k), -1.0), bounds, False)
+    found = _linprog(np.zeros(N), rises, np.append(np.zeros(k), -1.0), bounds, False, end)
     if found.x is not None:
         yield found.x, np.zeros(k)
 
 
-def _linprog(cost, A, b, bounds, presolve: bool):
+def _linprog(cost, A, b, bounds, presolve: bool, end: float):
     from scipy.optimize import linprog
 
     tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -176,5 +196,5 @@ def _linprog(cost, A, b, bounds, presolve: bool):
         b_eq=b,
         bounds=bounds,
         method="highs",
-        options=tight | {"presolve": presolve},
+        options=tight | {"presolve": presolve, "time_limit": _left(end)},
     )

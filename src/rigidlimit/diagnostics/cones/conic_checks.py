@@ -22,7 +22,8 @@ OPTIMAL, INFEASIBLE, UNBOUNDED, FAILED = "optimal", "infeasible", "unbounded", "
 @dataclass(frozen=True)
 class Program:
     """cost (N,), A (k, N), b (k,). The N variables are ``free`` free ones, then ``positive``
-    half-lines, then ``cones`` second-order cones of ``width`` variables each."""
+    half-lines, then ``cones`` second-order cones of ``width`` variables each; without cones, width
+    says what they would have: 3 in space."""
 
     cost: np.ndarray
     A: sp.csr_array
@@ -30,7 +31,7 @@ class Program:
     free: int = 0
     positive: int = 0
     cones: int = 0
-    width: int = 3
+    width: int = 1
 
     @property
     def linear(self) -> bool:

@@ -143,7 +143,7 @@ def least_friction(
     tolerance : float
         Width of the bracket, over the factor.
     seconds : float [s], optional
-        Elapsed time after which no further program is solved; the bracket stays as wide as it is.
+        Elapsed time after which programs end; the bracket stays as wide as it is.
 
     Returns
     -------
@@ -225,7 +225,7 @@ class _Trials:
         """Whether friction without end is not enough."""
         if self.problem.unmoved > TOLERANCES.balanced:
             return True
-        found = stuck(self.problem)
+        found = stuck(self.problem, self.end)
         if found.refuted:
             self.below, self.low = found, np.inf
         return found.refuted
@@ -254,7 +254,7 @@ class _Trials:
 
     def _holds(self, factor: float) -> bool:
         problem = self.problem.with_friction(factor * self.problem.friction)
-        found = feasible(problem, self._opening())
+        found = feasible(problem, self._opening(), self.end)
         self.count += 1
         if found.balanced and factor < self.high:
             needed = min(factor, self._needed(found.force, factor))
@@ -269,7 +269,7 @@ class _Trials:
         if self.opening is None and self.high < 0.9 * self.opened_at:
             self.opened_at = self.high
             problem = self.problem.with_friction(self.high * self.problem.friction)
-            self.opening = opening_motion(problem)
+            self.opening = opening_motion(problem, self.end)
         return self.opening
 
     def _needed(self, force: np.ndarray, factor: float) -> float:

@@ -114,8 +114,9 @@ class SlidingCollapse(Brief):
     def message(self) -> str:
         searched = f"({self.status}, residual {self.residual:.1e}, {counted(self.rounds, 'round')})"
         if np.isnan(self.factor):
+            given = " in the time given" if self.status is Status.APPROXIMATE else ""
             return (
-                f"no lower estimate of the load factor {searched}: no state was found whose "
+                f"no lower estimate of the load factor {searched}: no state was found{given} whose "
                 "mechanism slides without opening; there may be some"
             )
         if self.status is Status.STALLED:
@@ -146,6 +147,7 @@ def sliding_load_factor(
     fixed: ArrayLike | None = None,
     blocks: ArrayLike | None = None,
     seconds: float | None = None,
+    upper: Collapse | None = None,
 ) -> SlidingCollapse:
     """A low factor at which structures of Coulomb's law, which slide without opening, may collapse.
 
@@ -154,7 +156,9 @@ def sliding_load_factor(
     B, load, growing, tangential, friction, fixed, blocks
         As for ``load_factor``.
     seconds : float [s], optional
-        Elapsed time after which no further round is begun.
+        Elapsed time after which programs end.
+    upper : Collapse, optional
+        What ``load_factor`` gave, which is not sought again then.
 
     Returns
     -------
@@ -185,8 +189,8 @@ def sliding_load_factor(
         B, load, tangential=tangential, friction=friction, fixed=fixed, blocks=blocks, also=growing
     )
     end = time.perf_counter() + budget
-    upper = collapse_of(problem, growing)
-    return _Search(problem, growing, upper, end).answer()
+    known = collapse_of(problem, growing) if upper is None else upper
+    return _Search(problem, growing, known, end).answer()
 
 
 @dataclass(frozen=True)
@@ -210,7 +214,7 @@ class _Search:
         self.steep = replace(steep, known=problem.unit)
         force = upper.force / problem.size
         if np.isinf(upper.factor):  # that has none
-            force = feasible(problem).force
+            force = feasible(problem, end=end).force
         self.normal = force[:, 0]
 
     def answer(self) -> SlidingCollapse:
@@ -221,6 +225,7 @@ class _Search:
         while rounds < ROUNDS and not late:
             rounds += 1
             found = self._mechanism()
+            late = time.perf_counter() > self.end
             if found is None:
                 break
             u, normal = found
@@ -237,7 +242,8 @@ class _Search:
                 break
             best = state
         if best is None:
-            return self._told(nearest, rounds, Status.STALLED)
+            late = late and nearest is None
+            return self._told(nearest, rounds, Status.APPROXIMATE if late else Status.STALLED)
         return self._told(best, rounds, Status.APPROXIMATE if late else Status.CONVERGED)
 
     def _program(self, problem: RoughContacts, sign: float, columns: np.ndarray):
@@ -269,7 +275,7 @@ class _Search:
             g.cones + cones,
             steep.shape[1],
         )
-        found = solve(program)
+        found = solve(program, self.end)
         if not found.optimal:
             return None
         u = -steep.moves(found.y[:k])
@@ -317,7 +323,7 @@ class _Search:
         if not plane:
             cost[1:] = ALIGNED * (g.G.T @ self._off(slide).ravel())[used]
         cones = (len(used) - halves) // d if g.cones else 0
-        found = solve(Program(cost, A, b, 1, halves, cones, d))
+        found = solve(Program(cost, A, b, 1, halves, cones, d), self.end)
         if not found.optimal:
             return None
         x = np.zeros(g.G.shape[1])

@@ -75,6 +75,25 @@ def test_own_gaps_share_the_load(law, p):
     assert middle == pytest.approx(k * (depth + h) ** (p - 1), rel=1e-7)
 
 
+def test_gaps_within_the_touch_are_none():
+    """Closed form: a beam over three disks of which the outer ones are missed by 2e-6 and 4e-6 m,
+    as in packings made without overlaps: by its gaps it balances on the middle one, within the
+    touch each of them takes a third (tolerance of the solver, 1e-10). Contacts are counted by the
+    same."""
+    scene = rl.Scene(dim=2, gravity=(0, -10.0))
+    for x, down in ((-1, 2e-6), (0, 0.0), (1, 4e-6)):
+        scene.add(rl.Disk(0.1), position=(x, -down), fixed=True)
+    scene.add(rl.rectangle(2.2, 0.1), position=(0, 0.15), mass=1, name="beam")
+    apart = rl.forces_at_pose(scene, stiffness=1e8)
+    assert (apart.force > 1e-6).sum() == 1
+    found = rl.forces_at_pose(scene, stiffness=1e8, touch=5e-6)
+    np.testing.assert_allclose(found.force, 10 / 3, rtol=1e-7)
+    for touch, count in ((1e-7, 1), (3e-6, 2), (5e-6, 3)):
+        assert rl.coordination(apart, touch=touch).mean == count
+    with pytest.raises(InputError, match="touch is -1; expected a distance"):
+        rl.forces_at_pose(scene, touch=-1)
+
+
 def test_another_stiffness_is_told():
     """Closed form: a disk that overlaps twice as deep as it should bears its weight, and it is said
     that it shifts by half the overlap."""

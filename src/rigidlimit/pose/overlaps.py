@@ -30,7 +30,7 @@ from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
 from ..compatibility import CompatibleForces, ContactHistory
 from ..compatibility.friction import has_friction
-from ..errors import SceneWarning
+from ..errors import InputError, SceneWarning
 from ..kinematics import in_world
 from ..scenes.checks import law_exponent
 from ..scenes.load import as_scene
@@ -222,6 +222,7 @@ def forces_at_pose(
     tolerance: float = 1e-10,
     springs: object | None = None,
     balance: bool = True,
+    touch: float = 0.0,
 ) -> PoseForces:
     """Contact forces of elastic bodies at a given pose, with the gaps and overlaps that it has.
 
@@ -245,6 +246,9 @@ def forces_at_pose(
     balance : bool
         False takes the forces of the overlaps, and springs, as they stand, as of a DEM in motion;
         their status is UNBALANCED where the loads are not balanced to the tolerance.
+    touch : float [m]
+        Gaps up to this are closed, as of packings made without overlaps (event-driven, or by
+        geometry), whose contacts are open by rounding.
 
     Returns
     -------
@@ -278,10 +282,12 @@ def forces_at_pose(
     free = bodies.free.ravel()
     load = np.where(free, -external, 0.0)
     springs = spring_forces(scene, springs, begun=given is None)
-    reach = NEAR * bodies.length
+    if not 0.0 <= arrays.number(touch) < np.inf:
+        raise InputError(f"touch is {touch!r}; expected a distance [m], or 0")
+    reach = max(NEAR * bodies.length, touch)
     for _ in range(SEARCHES):
         pose = PoseContacts.within(
-            reach, scene, state, exponent, stiffness=stiffness, springs=springs
+            reach, scene, state, exponent, stiffness=stiffness, springs=springs, touch=touch
         )
         answer = (pose.balanced if balance else pose.pressed)(load, tolerance)
         moved = np.where(free, answer.displacement * bodies.turning_arm.ravel(), 0.0)

@@ -1,6 +1,6 @@
 """Contacts of a pose with the elastic law on them, and the two kinds of forces they may have."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,12 +34,14 @@ class PoseContacts:
     @classmethod
     def within(
         cls, reach: float, scene: Scene, state: State, exponent: float, *,
-        stiffness: float | None, springs: Springs | None,
+        stiffness: float | None, springs: Springs | None, touch: float = 0.0,
     ) -> "PoseContacts":  # fmt: skip
-        """Those of gaps up to ``reach`` [m]; stiffness: of all, None as of materials. Raises
-        InputError where there are none."""
+        """Those of gaps up to ``reach`` [m]; stiffness: of all, None as of materials. Gaps up to
+        ``touch`` [m] count as none. Raises InputError where there are none."""
         bodies, mu = scene.bodies, None
         contacts = _near(bodies, state, reach)
+        closed = (contacts.gap > 0.0) & (contacts.gap <= touch)
+        contacts = replace(contacts, gap=np.where(closed, 0.0, contacts.gap))
         if not len(contacts):
             raise InputError(
                 f"scene {scene.name!r}: no bodies touch, so that there are no contact forces; "

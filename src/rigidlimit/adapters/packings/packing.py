@@ -80,6 +80,7 @@ class Packing(Brief):
         law: str | float | None = None,
         springs: Springs | None = None,
         balance: bool = True,
+        touch: float = 0.0,
     ) -> PoseForces:
         """Forces at the imported pose, with its own overlaps (``forces_at_pose``).
 
@@ -93,6 +94,8 @@ class Packing(Brief):
         balance : bool
             False: the forces that overlaps and springs press with as they stand, as of a packing
             that was not at rest.
+        touch : float [m]
+            Gaps up to this are closed, as of packings whose balls do not quite touch.
 
         Raises
         ------
@@ -102,7 +105,12 @@ class Packing(Brief):
         stiffness = self.stiffness if stiffness is None else stiffness
         springs = self.springs if springs is None else springs
         return forces_at_pose(
-            self.scene, stiffness=stiffness, law=law, springs=springs, balance=balance
+            self.scene,
+            stiffness=stiffness,
+            law=law,
+            springs=springs,
+            balance=balance,
+            touch=touch,
         )
 
 

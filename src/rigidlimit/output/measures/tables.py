@@ -101,6 +101,7 @@ def coordination(
     bodies: Chosen = None,
     least: int | None = None,
     method: str | None = None,
+    touch: float | None = None,
 ) -> Coordination:
     """Coordination number of bodies, with rattlers and without.
 
@@ -115,6 +116,9 @@ def coordination(
     least : int, optional
         By default dim + 1, of rough bodies 2: what a ball without load needs to be held. For
         packings that rest by their weight dim is what holds a smooth ball.
+    touch : float [m], optional
+        Count pairs with gaps up to this, whatever they carry, as of packings without forces; by
+        default those that press.
     source, method
         As of ``body_forces``.
 
@@ -138,7 +142,8 @@ def coordination(
     method, force = shown.of(method)
     if least is None:
         least = 2 if method in shown.tangential else shown.bodies.dim + 1
-    pairs = np.unique(shown.contacts.body[bearing(force)], axis=0)
+    meets = bearing(force) if touch is None else shown.contacts.gap <= touch
+    pairs = np.unique(shown.contacts.body[meets], axis=0)
     counts = chosen(shown, bodies)
     mean = _mean(np.bincount(pairs.ravel(), minlength=len(counts)), counts)
     rattler = np.zeros(len(counts), bool)

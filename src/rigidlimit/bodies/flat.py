@@ -61,17 +61,18 @@ def flattened(points: np.ndarray, hull: ConvexHull, margin: float | None = None)
     size = np.ptp(points, axis=0).max()
     given, margin = margin is not None, SETTINGS.flat * size if margin is None else margin
     faces = _faces(points, hull, margin)
-    at = {i: [f for f, own in enumerate(faces) if i in own] for i in set().union(*faces)}
+    at = _faces_at(faces)
     x = points
     for turn in range(SETTINGS.rounds):
         n, h = _planes(x, faces)
-        off = np.array([np.abs(x[own] @ n[f] - h[f]).max() for f, own in enumerate(faces)])
+        off = _farthest(x, faces, n, h)
         flat = off <= SETTINGS.exact * size
         if flat.all() or (turn == 0 and flat.mean() >= SETTINGS.spared and not given):
             break
         x = x.copy()
-        for i, of in at.items():
-            x[i] += np.linalg.lstsq(n[of], h[of] - n[of] @ x[i], rcond=1e-2)[0]
+        for i, of in at:  # corners of as many faces
+            missing = h[of] - np.einsum("ckj,cj->ck", n[of], x[i])
+            x[i] += np.einsum("cjk,ck->cj", np.linalg.pinv(n[of], rcond=1e-2), missing)
     return x if np.abs(x - points).max() <= SETTINGS.farthest * margin else points
 
 
@@ -137,11 +138,37 @@ def pieces_of_faces(vertices: np.ndarray, faces: np.ndarray, normals: np.ndarray
 def _planes(x, faces):
     """Unit normals (f, 3) and heights (f,) of the planes nearest to the corners of each face."""
     n, h = np.zeros((len(faces), 3)), np.zeros(len(faces))
-    for f, corners in enumerate(faces):
-        own = x[corners]
-        n[f] = np.linalg.svd(own - own.mean(axis=0), full_matrices=False)[2][2]
-        h[f] = n[f] @ own.mean(axis=0)
+    for which, corners in _alike(faces):
+        middle = x[corners].mean(axis=1)
+        n[which] = np.linalg.svd(x[corners] - middle[:, None], full_matrices=False)[2][:, 2]
+        h[which] = np.einsum("fj,fj->f", n[which], middle)
     return n, h
+
+
+def _farthest(x, faces, n, h):
+    """(f,): distance of the farthest corner of each face from its plane."""
+    off = np.zeros(len(faces))
+    for which, corners in _alike(faces):
+        height = np.einsum("fkj,fj->fk", x[corners], n[which]) - h[which, None]
+        off[which] = np.abs(height).max(axis=1)
+    return off
+
+
+def _alike(lists) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(numbers (f,), entries (f, k)) of lists of the same length, for each length."""
+    length = np.array([len(one) for one in lists], int)
+    groups = (np.flatnonzero(length == k) for k in np.unique(length))
+    return [(which, np.array([lists[f] for f in which])) for which in groups]
+
+
+def _faces_at(faces) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(corners (c,), the faces (c, k) that each is of), for each number k of faces."""
+    of = {}
+    for f, corners in enumerate(faces):
+        for i in corners:
+            of.setdefault(i, []).append(f)
+    corners = np.array(list(of), int)
+    return [(corners[which], faces_of) for which, faces_of in _alike(list(of.values()))]
 
 
 def straightened(ring: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from .networks import (
     crystal,
     forces,
     found_force,
+    launched,
     needs_petsc,
     network_of,
     off,
@@ -147,3 +148,21 @@ def test_mistakes_are_one_line_on_one_rank(tmp_path):
     assert done.returncode == 2 and done.stderr.count("rigidlimit:") == 1
     assert f"contacts/stiffness[{last}] is -1.0; expected a positive number" in done.stderr
     assert not (tmp_path / "out.h5").exists()
+
+
+def test_what_one_rank_cannot_do_ends_all(tmp_path):
+    """Example: the file that the first rank writes may not grow, as on a full disk: one line, and
+    the file that was there stays."""
+    column(2.5).write(tmp_path / "column.h5")
+    out = tmp_path / "forces.h5"
+    out.write_bytes(b"before")
+    arguments = ["rigidlimit", "forces", str(tmp_path / "column.h5"), "--out", str(out)]
+    code = (
+        "import resource, sys; from rigidlimit.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        f"sys.argv = {arguments!r}; main()"
+    )
+    done = launched(2, "-c", code)
+    assert done.returncode != 0 and done.stderr.count("rigidlimit:") == 1, done.stderr
+    assert "forces.h5: cannot be written: File too large" in done.stderr
+    assert "Traceback" not in done.stderr and out.read_bytes() == b"before"

@@ -169,12 +169,23 @@ class Ranks:
         wait for it for ever. ``together`` has told the others of what it raises."""
         try:
             yield
-        except BaseException:
+        except BaseException as error:
             if self.size == 1 or self.agreed:
                 raise
-            traceback.print_exc()
+            self._tell(error)
             sys.stderr.flush()
             os._exit(1)  # without MPI's farewell, so that mpiexec ends the others
+
+    def _tell(self, error: BaseException) -> None:
+        """One line of what a user can mend, else where it happened."""
+        if isinstance(error, RigidlimitError):
+            said = str(error)
+        elif isinstance(error, MemoryError):
+            said = f"out of memory ({error}); expected more machines, or fewer ranks on each"
+        else:
+            traceback.print_exc()
+            return
+        print(f"rigidlimit: rank {self.rank}: {said}", file=sys.stderr)
 
     # rows of arrays
 

@@ -30,6 +30,9 @@ degrees of freedom."""
 LACKS_MEMORY = (-8, -9, -11, -13, -19)
 """Of MUMPS' INFOG(1): what it had set aside was too small, or the system gave it nothing."""
 
+OUT_OF_MEMORY = 55
+"""PETSc's own code of an error, of one rank alone."""
+
 MOST_STEPS = 2_000
 """Conjugate gradient steps of one solve; well conditioned packings take 10 to 50."""
 
@@ -127,20 +130,35 @@ class Solver:
             rtol=0.0 if norm == 0.0 else max(min(0.5, target / norm), 1e-14),
             atol=0.0, divtol=1e30, max_it=limit,
         )  # fmt: skip
-        self.ksp.solve(self.rhs, self.x)
+        try:
+            self.ksp.solve(self.rhs, self.x)
+        except PETSc.Error as error:
+            if self._mumps_lacks_memory():
+                self.ranks.together(_no_room)
+            if error.ierr == OUT_OF_MEMORY:
+                _no_room()
+            raise
         self.steps += self.ksp.getIterationNumber()
         reason = self.ksp.getConvergedReason()
         if reason == PETSc.KSP.ConvergedReason.DIVERGED_PCSETUP_FAILED and self.name == "mumps":
-            lacking = self.ksp.getPC().getFactorMatrix().getMumpsInfog(1) in LACKS_MEMORY
-            self.ranks.together(_no_room if lacking else lambda: None)
+            self.ranks.together(_no_room if self._mumps_lacks_memory() else lambda: None)
             self.ksp.reset()  # MUMPS does not take other values after a factorization that failed
             self.x.set(np.nan)
         self.failures += reason < 0
         return self.x.array.copy().reshape(rhs.shape)
 
+    def _mumps_lacks_memory(self) -> bool:
+        """By what MUMPS has said last, on all ranks alike."""
+        if self.name != "mumps":
+            return False
+        return self.ksp.getPC().getFactorMatrix().getMumpsInfog(1) in LACKS_MEMORY
+
 
 def _no_room():
-    raise NoRoom("MUMPS lacks memory for the factor; expected solver='gamg', or more machines")
+    raise NoRoom(
+        "PETSc lacks memory for its linear system; expected solver='gamg', which takes less than "
+        "a factorization, or more machines"
+    )
 
 
 def _rigid_motions(part: Part, ranks: Ranks):

@@ -6,7 +6,7 @@ from numba import njit
 from ..tolerances import TOLERANCES
 from . import codes
 from .columns import compacted
-from .compiled import INNER
+from .compiled import FLAT, INNER
 from .shares import ENGINE, Given, Law, shared
 from .sizes import tree_sizes
 
@@ -35,7 +35,7 @@ def mend_stack(begin, end, model, stack, numbers, law, out):
         out[0][e] = _solved(e, chosen, one, model, numbers, law, out)
 
 
-@njit(**INNER)
+@njit(**FLAT)
 def _one(e, chosen, model, stack, numbers):
     """The arrays of one environment without what its mask leaves out: dense rows (m, 1 + s, n),
     then as of ``Given``, and points."""
@@ -67,7 +67,7 @@ def _one(e, chosen, model, stack, numbers):
     return own_rows, own, own_load, points
 
 
-@njit(**INNER)
+@njit(**FLAT)
 def _solved(e, chosen, one, model, numbers, law, out):
     """The code of one environment, whose answer is written."""
     rows, (normal, rubs, friction, stiffness, gap, tolerance), load, points = one

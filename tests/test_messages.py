@@ -160,3 +160,26 @@ def test_a_load_of_unsolved_dynamics_says_so():
     )
     assert "that load is of contact dynamics that did not converge" in result.message
     assert "the worst is contact 1" in result.classic.message
+
+
+def pressed() -> rl.Scene:
+    """A disk on the floor, which overlaps by what it would at half the stiffness of 1e6."""
+    scene = rl.Scene(dim=2, gravity=(0, -10.0))
+    scene.add(rl.HalfSpace(2), position=(0, 0))
+    scene.add(rl.Disk(0.1), position=(0, 0.1 - 2e-5), mass=1)
+    return scene
+
+
+def test_messages_have_a_finding_a_line():
+    """Contract: no line of a message is longer than a reader takes in, 300 letters (of the gallery
+    they were up to 550), and what changes the reading of the forces comes before how they were
+    solved."""
+    asked = [rl.Simulation(name).step() for name in ("beam", "arch", "rough-pyramid", "incline")]
+    asked += [rl.forces_at_pose(name) for name in ("arch", "pyramid")]
+    statics = rl.statics("ladder")
+    asked += [statics.load_factor(), statics.sliding_load_factor(), statics.forces()]
+    asked.append(rl.compatible_forces(statics.B, -statics.load))
+    for found in asked:
+        assert max(map(len, found.message.splitlines())) <= 300, found.message
+    soft = rl.forces_at_pose(pressed(), stiffness=1e6)
+    assert soft.message.startswith("the pose is not the rest of this stiffness")

@@ -240,7 +240,7 @@ def test_collapse(call, tmp_path):
     assert json.loads(out.read_text())["summary"]["status"] == "converged"
     assert 'id="hinges"' in picture.read_text()
     slides = call("collapse", "tower", "--friction", "0.2")
-    assert "0.2 at most" in slides and "An upper bound" in slides
+    assert "0.2 at most" in slides and "an upper bound" in slides
     assert "lower estimate of the load factor 0.2 " in slides
     assert "lower estimate of" not in call("collapse", "tower", "--friction", "0.2", "--no-lower")
     low = call("collapse", "tower", "--on", "block 0 - 0", "--force", "1,0", "--at", "0,0")

@@ -117,18 +117,18 @@ class CompatibleForces(Displayed):
 
     @property
     def message(self) -> str:
-        where, nearest = "", self.nearest_status
+        before, after, nearest = "", "", self.nearest_status
         if self.status is Status.LOAD_NOT_CARRIED:
-            where = (
-                f"; worst at degree of freedom {self.worst_dof} "
-                f"(body {self.worst_dof // 6} if every body has six), out of balance by "
-                f"{self.imbalance[self.worst_dof]:.3g}; the forces are those of the nearest load "
-                "that can be carried"
+            dof = self.worst_dof
+            after = (
+                "\nthe forces are those of the nearest load that can be carried; worst at degree "
+                f"of freedom {dof} (body {dof // 6} if every body has six), out of balance by "
+                f"{self.imbalance[dof]:.3g}"
             )
             if nearest not in (None, Status.CONVERGED):
-                where += f", but not solved to the tolerance ({nearest}: {nearest.advice})"
+                after += f"\nthey are not solved to the tolerance ({nearest}: {nearest.advice})"
         elif nearest is not None:
-            where = "; whether any forces f >= 0 balance the load was not settled"
+            after = "\nwhether any forces f >= 0 balance the load was not settled"
         steps, advice = counted(self.iterations, "iteration"), self.status.advice
         if self.status is Status.STALLED and self.residual <= self.tolerance:
             advice = (
@@ -137,14 +137,14 @@ class CompatibleForces(Displayed):
                 "all but free with rigidlimit.determinacy, as of bodies pressed from two sides"
             )
         if self.forgiven and self.converged:
-            advice += (
-                f", but forces are only known to {self.force_error:.0e} of the largest: some "
-                "motion is weakly constrained, and displacements along it are so large that "
-                "rounding dominates; look for such motions with rigidlimit.determinacy"
+            before = (
+                f"forces are only known to {self.force_error:.0e} of the largest: some motion is "
+                "weakly constrained, and displacements along it are so large that rounding "
+                "dominates; look for such motions with rigidlimit.determinacy\n"
             )
         return (
-            f"{self.method}: {self.status}, residual {self.residual:.1e} "
-            f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}{where}; {advice}"
+            f"{before}{self.method}: {self.status}, residual {self.residual:.1e} "
+            f"(tolerance {self.tolerance:.1e}) after {steps}{work(self)}; {advice}{after}"
         )
 
 

@@ -136,9 +136,8 @@ class RoughForces(CompatibleForces):
             advice = self._short
         parts = [
             f"{self.state}: {self.status}, residual {self.residual:.1e} (tolerance "
-            f"{self.tolerance:.1e}) after {counted(self.iterations, 'linear system')}",
-            advice,
-            counted(int(self.sliding.sum()), "sliding contact"),
+            f"{self.tolerance:.1e}) after {counted(self.iterations, 'linear system')}; {advice}; "
+            f"{counted(int(self.sliding.sum()), 'sliding contact')}"
         ]
         if self.merged:
             parts.append(
@@ -160,4 +159,4 @@ class RoughForces(CompatibleForces):
             carried = self.status is Status.NO_EQUILIBRIUM
             what = "along which springs give way without end" if carried else "that the load drives"
             parts.append(f"the motion {what} is in .mechanism")
-        return "; ".join(parts)
+        return "\n".join(parts)

@@ -181,26 +181,35 @@ class PoseForces(Brief):
     @property
     def message(self) -> str:
         bears = int((self.force > 0.0).sum())
-        text = (
-            f"forces at the given pose, {self.elastic.message}; {bears} of "
-            f"{counted(len(self.contacts), 'near contact')} are active, deepest overlap "
+        near = (
+            f"{bears} of {counted(len(self.contacts), 'near contact')} are active, deepest overlap "
             f"{self.overlap:.3g} m"
         )
+        balanced = not isinstance(self.elastic, PressedForces)
+        parts = [f"forces at the given pose, {self.elastic.message}"]
+        if balanced and not self.converged:
+            parts.append(self._unrest)
+        if balanced:
+            near += f"; bodies shift by {self.shift:.3g} m to balance"
+        parts.append(near)
+        if balanced and self._elsewhere:
+            parts.insert(0, self._elsewhere)
         if self.friction is not None and not self.sprung:
-            text += "; tangential springs, unknown from a pose alone, are taken as zero (springs=)"
-        if isinstance(self.elastic, PressedForces):
-            return text
-        text += f"; bodies shift by {self.shift:.3g} m to balance"
-        if not self.converged:
-            text += f"; {self._unrest}"
-        if self.overlap > RIGID * self.bodies.length and self.shift > OTHER * self.overlap:
-            text += (
-                "; that is no small part of the overlaps: the pose is not the rest of this "
-                "stiffness and these loads, check them (stiffness=, gravity, loads, and of rough "
-                "bodies friction and springs=); balance=False gives the forces that the overlaps "
-                "press with as they stand"
+            parts.append(
+                "tangential springs, unknown from a pose alone, are taken as zero (springs=)"
             )
-        return text
+        return "\n".join(parts)
+
+    @property
+    def _elsewhere(self) -> str:
+        """That the pose is not one of rest of this stiffness; or ""."""
+        if self.overlap <= RIGID * self.bodies.length or self.shift <= OTHER * self.overlap:
+            return ""
+        return (
+            "the pose is not the rest of this stiffness and these loads, as bodies shift by no "
+            "small part of the overlaps: check stiffness=, gravity, loads, and of rough bodies "
+            "friction and springs=; balance=False gives the forces that the overlaps press with"
+        )
 
     @property
     def _unrest(self) -> str:

@@ -35,7 +35,7 @@ def doubt(result: "StepResult") -> str:
             f"{TOLERANCES.weak:g} were excluded, as of bricks that lean on one another: "
             "forces there may change with the rounding of positions"
         )
-    return "; ".join(filter(None, parts))
+    return "\n".join(filter(None, parts))
 
 
 def _uncertain_by_rounding(result: "StepResult") -> str:

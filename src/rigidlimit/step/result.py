@@ -265,16 +265,17 @@ class StepResult(Displayed):
 
     @property
     def message(self) -> str:
-        """Both solves, motion, indeterminacy and doubt in one line."""
-        parts = [self.classic.message]
+        """A finding a line: doubt, motion and indeterminacy, and both solves; solves that did not
+        converge come first."""
+        solves = [self.classic.message]
         if self.compatible is not None:
-            parts.append(self.compatible.message)
+            solves.append(self.compatible.message)
             if self.compatible.status is Status.LOAD_NOT_CARRIED and not self.classic.converged:
-                parts.append("that load is of contact dynamics that did not converge")
+                solves.append("that load is of contact dynamics that did not converge")
         moving = "" if self.bodies is None else self.motion
-        if moving:
-            parts.append(f"not at rest: {moving}")
-        return "; ".join(filter(None, [*parts, self.indeterminacy(), self.doubt]))
+        findings = [self.doubt, moving and f"not at rest: {moving}", self.indeterminacy()]
+        parts = [*findings, *solves] if self.converged else [*solves, *findings]
+        return "\n".join(filter(None, parts))
 
     @property
     def motion(self) -> str:

@@ -107,9 +107,9 @@ class Collapse(Brief):
         if self.slides.any():
             return (
                 f"load factor at collapse {self.factor:.6g} at most {solved}: the mechanism slides "
-                f"at {counted(int(self.slides.sum()), 'contact')} ({moves}). An upper bound: "
-                "static theorem with the associated law, by which contacts open while they slide; "
-                "Coulomb's friction does not, so that collapse may come earlier (a lower estimate: "
+                f"at {counted(int(self.slides.sum()), 'contact')} ({moves})\n"
+                "an upper bound: collapse may come earlier, as Coulomb's friction slides without "
+                "opening, and the associated law of the static theorem opens (a lower estimate: "
                 "sliding_load_factor)"
             )
         return (

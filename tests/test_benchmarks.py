@@ -25,7 +25,7 @@ from benchmarks import (
     scaling,
 )
 from benchmarks.corpus import __main__ as corpus
-from benchmarks.corpus import rough
+from benchmarks.corpus import constants, rough
 from benchmarks.corpus import runs as corpus_runs
 from benchmarks.corpus.problems import Entry
 
@@ -205,3 +205,18 @@ def test_engines(name):
     assert mended.converged and all(value > 0 for value in milliseconds)
     # by what the engine leaves of the motion
     assert mended.force.sum() == pytest.approx(mended.engine_force.sum(), rel=1e-3)
+
+
+def test_constants_of_the_corpus(capsys):
+    """Example: a constant that no value may replace is needed by an entry, and is what it was
+    afterwards; compiled ones are named."""
+    (bound,) = (c for c in constants.constants() if c.label.endswith("LEAST_EXPONENT"))
+    ball = next(
+        e for e in corpus.entries.ENTRIES if e.name == "forces: pyramid 4, six decades, p = 1.4"
+    )
+    corpus.mutate("problem.LEAST_EXPONENT", 10.0, [ball])
+    said = capsys.readouterr().out
+    assert "x 10 needed by forces: pyramid 4" in said and "x 0.1 needed by none, work 1.00" in said
+    assert getattr(bound.module, bound.name) == bound.value
+    fixed = [c.label for c in constants.constants() if "compiled" in constants.fixed_places(c)]
+    assert "equilibrium.rough_newton.SETTINGS.halvings" in fixed

@@ -1,6 +1,7 @@
 """Runs the corpus, prints its table, keeps it in a file and compares it with one kept before.
 
     python -m benchmarks.corpus [--quick] [--only TEXT] [--out FILE] [--compare BEFORE]
+    python -m benchmarks.corpus --mutate TEXT [--factor 10]     see ``constants.py``
 
 An entry has a row for each of the two solves that it asks for. status: the worst of its solves;
 residual: the largest; order: how far the answer moves, over its size, if the contacts come in
@@ -62,8 +63,9 @@ def digest(problem, result) -> str:
     return " ".join(f"{s:.9f}" for s in signs @ answer / problem.size(result))
 
 
-def measure(entry) -> list[Row]:
-    """Rows of an entry, compilation included in the seconds of the first."""
+def measure(entry, *, in_order: bool = True) -> list[Row]:
+    """Rows of an entry, compilation included in the seconds of the first. in_order: whether the
+    contacts are taken in another order too."""
     begin = time.process_time()
     found = entry.make()
     spent = time.process_time() - begin
@@ -80,6 +82,8 @@ def measure(entry) -> list[Row]:
     for row in rows.values():
         problem, result = row.last
         row.digest = digest(problem, result)
+        if not in_order:
+            continue
         order = np.random.default_rng(1).permutation(problem.contacts)
         again = problem.solve(problem.in_order(order))
         there, here = problem.put_back(problem.answer(again), order), problem.answer(result)
@@ -112,8 +116,9 @@ def read(path) -> dict:
         return {(r["name"], r["step"]): r for r in csv.DictReader(file, delimiter="\t")}
 
 
-def differences(before: dict, now: dict) -> list[str]:
-    """What is worse, or another answer, in the rows that both have."""
+def differences(before: dict, now: dict, *, times: bool = True) -> list[str]:
+    """What is worse, or another answer, in the rows that both have. times: routes and seconds
+    too."""
     said = []
     for key, row in now.items():
         old, what = before.get(key), []
@@ -129,15 +134,55 @@ def differences(before: dict, now: dict) -> list[str]:
         limit = max(1e-6, 10 * float(old["open"]), 10 * float(old["order"]))
         if moved.max(initial=0.0) > limit and "converged" in old["status"]:
             what.append(f"another answer, by {moved.max():.1e}")
-        if float(row["seconds"]) > 1.5 * float(old["seconds"]) + 0.2:
+        if times and float(row["seconds"]) > 1.5 * float(old["seconds"]) + 0.2:
             what.append(f"{old['seconds']} s -> {row['seconds']} s")
         known = old["routes"].split(" > ")
         more = [route for route in row["routes"].split(" > ") if route not in known]
-        if more:
+        if times and more:
             what.append(f"routes taken now: {', '.join(more)}")
         if what:
             said.append(f"{key[0]} (step {key[1]}): " + "; ".join(what))
     return said
+
+
+def mutate(text: str, factor: float, chosen: list) -> None:
+    """Print for each constant whose label holds ``text`` which entry needs it."""
+    from . import constants
+
+    before, work = {}, 0
+    for entry in chosen:
+        for row in measure(entry, in_order=False):
+            before[row.name, str(row.step)] = written(row)
+            work += row.factorizations + row.products
+    wanted = [c for c in constants.constants() if text in c.label]
+    for constant in wanted:
+        fixed = constants.fixed_places(constant)
+        said = [f"not tried: {fixed}"] if fixed else [
+            _needed(constant, f, before, work, chosen) for f in (factor, 1.0 / factor)
+        ]  # fmt: skip
+        print(f"{constant.label} = {constant.value:g}: " + "; ".join(said), flush=True)
+
+
+def _needed(constant, factor: float, before: dict, work: int, chosen: list) -> str:
+    """Who needs a constant that is changed by a factor, or what it costs."""
+    from .constants import PATIENCE, TooLong, within
+
+    now, name = 0, f"x {factor:g}"
+    with constant.times(factor):
+        for entry in chosen:
+            try:
+                with within(PATIENCE):
+                    rows = measure(entry, in_order=False)
+            except TooLong:
+                return f"{name} needed by {entry.name} (over {PATIENCE} s)"
+            except Exception as error:
+                return f"{name} needed by {entry.name} ({type(error).__name__})"
+            now += sum(row.factorizations + row.products for row in rows)
+            found = {(row.name, str(row.step)): written(row) for row in rows}
+            changes = differences(before, found, times=False)
+            if changes:
+                return f"{name} needed by {changes[0]}"
+    return f"{name} needed by none, work {now / max(work, 1):.2f}"
 
 
 def main():
@@ -150,12 +195,20 @@ def main():
     )
     parser.add_argument("--out", type=Path, help="keep the table in this file")
     parser.add_argument("--compare", type=Path, nargs="?", const=KEPT, help="with this table")
+    parser.add_argument("--mutate", help="constants whose names hold this text, one by one")
+    parser.add_argument("--factor", type=float, default=10.0, help="of --mutate, and over it")
     options = parser.parse_args()
+    chosen = [
+        entry
+        for entry in [*entries.ENTRIES, *runs.ENTRIES, *rough.ENTRIES]
+        if any(part in entry.name for part in options.only.split(","))
+        and not (options.quick and entry.slow)
+    ]
+    if options.mutate is not None:
+        mutate(options.mutate, options.factor, chosen)
+        return
     rows = {}
-    for entry in [*entries.ENTRIES, *runs.ENTRIES, *rough.ENTRIES]:
-        wanted = any(part in entry.name for part in options.only.split(","))
-        if not wanted or (options.quick and entry.slow):
-            continue
+    for entry in chosen:
         try:
             found = measure(entry)
         except InputError as error:

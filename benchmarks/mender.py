@@ -7,9 +7,11 @@ along     a motion whose contacts remember: microseconds of a state by ``Mender.
           ``from_mujoco`` with the springs of the state before
 arrays    the scenes as stacked arrays of 256 environments: microseconds of an environment by
           ``ArrayMender``, and by ``mend_forces`` one by one
-models    every MJCF model of the folder MENDER_MODELS at some moments of its motion: by what part
-          of the largest force mending changes MuJoCo's forces (median), and how far the forces of
-          ``Mender`` are from those of ``from_mujoco``
+models    every MJCF model of the folders MENDER_MODELS (a path list), and of dm_control,
+          gymnasium, gymnasium_robotics and pybullet_data where they are installed, at some moments
+          of its motion: by what part of the largest force mending changes MuJoCo's forces (median),
+          and how far the forces of ``Mender`` are from those of ``from_mujoco``, and from its own
+          with the contacts in other orders
 """
 
 import os
@@ -21,6 +23,8 @@ if __name__ == "__main__":
 
 import time
 import warnings
+from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +34,7 @@ from benchmarks import named_checks
 from benchmarks.engine_scenes import SCENES
 from benchmarks.engine_stacks import recorded_scene
 from benchmarks.engines import BOX, HALF, SCENE
+from benchmarks.public_models import SOURCES, installed
 from rigidlimit.adapters import Mender, from_mujoco
 from rigidlimit.errors import InputError
 
@@ -130,15 +135,20 @@ def arrays():
         print(f"{name:28} {mask[0].sum():5} {one:12.0f} {stacked:12.1f}", flush=True)
 
 
-def models(folder=None):
+def model_files():
+    """MJCF files, each once: some packages have copies of others."""
+    folders = os.environ.get("MENDER_MODELS", "").split(os.pathsep)
+    places = [Path(folder) for folder in folders if folder]
+    places += filter(None, map(installed, SOURCES))
+    files = (path for place in places for path in sorted(place.rglob("*.xml")))
+    return {path.read_bytes(): path for path in files}.values()
+
+
+def models():
     import mujoco
 
-    folder = folder or os.environ.get("MENDER_MODELS")
-    if not folder:
-        print("models: set MENDER_MODELS to a folder of MJCF models")
-        return
-    off, unread = {}, 0
-    for path in sorted(Path(folder).rglob("*.xml")):
+    off, unread = [], 0
+    for path in model_files():
         try:
             model = mujoco.MjModel.from_xml_path(str(path))
         except ValueError:  # a part of another model, or a plugin that is not there
@@ -146,24 +156,47 @@ def models(folder=None):
             continue
         found = _along(model)
         if found is not None:
-            off[path.name] = found
-            worst, states, prepared, why, change = found
-            how = f"{prepared} of {states} states prepared" if not why else f"not prepared: {why}"
-            print(f"{path.name:30} changed by {change:7.2%}; off {worst:.0e}; {how}", flush=True)
-    worst = max(difference for difference, *_ in off.values())
-    print(f"{len(off)} models with contacts, {unread} files not read, worst difference {worst:.0e}")
+            off.append(found)
+            how = f"{found.prepared} of {found.states} states prepared"
+            how = f"not prepared: {found.general}" if found.general else how
+            print(
+                f"{path.parent.name + '/' + path.name:45} {found.contacts:4} contacts, "
+                f"changed by {found.change:7.2%}; off {found.off:.0e}, "
+                f"in other orders {found.order:.0e}; {how}", flush=True,
+            )  # fmt: skip
+    if not off:
+        print(f"no model with contacts, {unread} files not read: set MENDER_MODELS to a folder")
+        return
+    worst, order = max(found.off for found in off), max(found.order for found in off)
+    print(
+        f"{len(off)} models with contacts, {sum(found.states for found in off)} states, {unread} "
+        f"files not read; worst difference {worst:.0e}, in other orders {order:.0e}"
+    )
+
+
+@dataclass(frozen=True)
+class Along:
+    """Of a motion. off, order: largest difference over the largest force, from ``from_mujoco`` and
+    of orders of contacts; change: median over states of the largest change; contacts: at most;
+    general: why states are not prepared."""
+
+    off: float
+    order: float
+    change: float
+    contacts: int
+    states: int
+    prepared: int
+    general: str
 
 
 def _along(model):
-    """(largest difference over the largest force, states, prepared states, reason why not, median
-    over states of the largest change) along a motion under random controls; None without
-    contacts."""
+    """``Along`` under random controls; None without contacts."""
     import mujoco
 
     data, mender, rng = mujoco.MjData(model), Mender(model), np.random.default_rng(0)
     if model.nkey:
         mujoco.mj_resetDataKeyframe(model, data, 0)
-    differences, changes, prepared = [], [], 0
+    off, orders, changes, counts, prepared = [], [], [], [], 0
     for step in range(1, max(MOMENTS) + 1):
         data.ctrl[:] = rng.normal(size=model.nu) * 0.1
         mujoco.mj_step(model, data)
@@ -176,13 +209,34 @@ def _along(model):
         mended = mender.mend(data)
         prepared += type(mended) is not type(known)
         changes.append(known.largest_change)
-        off = np.column_stack([mended.force - known.force, mended.tangential - known.tangential])
-        largest = np.abs(np.column_stack([known.force, known.tangential])).max(initial=0.0)
-        differences.append(float(np.abs(off).max(initial=0.0)) / (float(largest) or 1.0))
-    if not differences:
+        counts.append(data.ncon)
+        off.append(_apart(mended, known))
+        order = rng.permutation(data.ncon)
+        orders.append(_apart(mender.mend(_reordered(model, data, order)), mended, order))
+    if not off:
         return None
-    changed = float(np.median(changes))
-    return max(differences), len(differences), prepared, mender.general, changed
+    change = float(np.median(changes))
+    return Along(
+        max(off), max(orders), change, max(counts), len(off), prepared, mender.general
+    )  # fmt: skip
+
+
+def _apart(mended, known, order=slice(None)):
+    """Largest difference of forces over the largest force. order: of the contacts of ``mended``."""
+    forces = [np.column_stack([which.force, which.tangential]) for which in (mended, known)]
+    largest = float(np.abs(forces[1]).max(initial=0.0)) or 1.0
+    return float(np.abs(forces[0] - forces[1][order]).max(initial=0.0)) / largest
+
+
+def _reordered(model, data, order):
+    """A copy of a state whose contacts are listed in another order."""
+    other = copy(data)
+    for name in ("dist", "pos", "frame", "includemargin", "friction", "solref", "solreffriction",
+                 "solimp", "mu", "H", "dim", "geom", "flex", "elem", "vert", "exclude",
+                 "efc_address"):  # fmt: skip
+        field = getattr(other.contact, name)
+        field[:] = np.array(field)[order]
+    return other
 
 
 CHECKS = {

@@ -23,8 +23,6 @@ import argparse
 import sys
 import warnings
 from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -38,6 +36,9 @@ from rigidlimit.errors import InputError
 
 MOMENTS = (0.5, 1.0, 1.5, 2.0, 2.5)
 """When forces are mended [s]."""
+
+LIMIT = 300.0
+"""Time for a model in an engine's solver [s]."""
 
 PACKAGES = {
     "MuJoCo": ("mujoco", "mujoco"),
@@ -99,13 +100,12 @@ def seen(mended) -> Seen:
     )
 
 
-def lines_of(engine: str, name: str, folders: dict[str, str]) -> list[Line]:
-    """All solvers of an engine on a model."""
+def lines_of(engine: str, name: str, folders: dict[str, str]) -> Iterable[Line]:
+    """Each solver of an engine on a model."""
     from benchmarks.public_runs import RUNS, Unread
 
     warnings.simplefilter("ignore")
     model = next(model for model in MODELS if model.name == name)
-    found = []
     for solver, start in RUNS[engine].items():
         states, why = [], ""
         try:
@@ -119,11 +119,37 @@ def lines_of(engine: str, name: str, folders: dict[str, str]) -> list[Line]:
             why = text if isinstance(error, Unread) else f"{engine}: {text}"
         if not states and not why:
             why = "nothing touches"
-        found.append(Line(name, engine, solver, tuple(states), why))
-    return found
+        yield Line(name, engine, solver, tuple(states), why)
 
 
-def all_lines(engines, models, folders) -> Iterable[Line]:
+def _send(pipe, engine, name, folders):
+    for line in lines_of(engine, name, folders):
+        pipe.send(line)
+
+
+def apart(engine: str, name: str, folders: dict[str, str], limit: float) -> Iterable[Line]:
+    """``lines_of`` by a process of its own, each within ``limit`` seconds."""
+    context = get_context("spawn")
+    received, sent = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(sent, engine, name, folders))
+    process.start()
+    sent.close()
+    why = f"{engine} ended the program"
+    while True:
+        if not received.poll(limit):
+            process.kill()
+            why = f"not done in {limit:.0f} s"
+            break
+        try:
+            yield received.recv()
+        except EOFError:
+            break
+    process.join()
+    if process.exitcode:
+        yield Line(name, engine, "", (), why)
+
+
+def all_lines(engines, models, folders, limit=LIMIT) -> Iterable[Line]:
     for name in models:
         model = next(model for model in MODELS if model.name == name)
         try:
@@ -132,11 +158,7 @@ def all_lines(engines, models, folders) -> Iterable[Line]:
             yield Line(name, "every engine", "", (), str(error))
             continue
         for engine in engines:
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-                try:
-                    yield from alone.submit(lines_of, engine, name, folders).result()
-                except BrokenProcessPool:
-                    yield Line(name, engine, "", (), f"{engine} ended the program")
+            yield from apart(engine, name, folders, limit)
 
 
 # as Markdown
@@ -259,6 +281,9 @@ def main():
         "the environment's MUJOCO_MODELS and so on",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, help="file to write; else it is printed")
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help="time for a model in a solver [s]"
+    )
     options = parser.parse_args()
     folders = dict(given.split("=", 1) for given in options.folder)
     engines = [name for name in options.engines if find_spec(PACKAGES[name][0]) is not None]
@@ -266,15 +291,14 @@ def main():
         if name not in engines:
             print(f"{name} is not installed", file=sys.stderr)
     lines = []
-    for line in all_lines(engines, options.models, folders):
+    for line in all_lines(engines, options.models, folders, options.limit):
         lines.append(line)
         said = " ".join(cells(line)[3:]) if line.states else line.why
         print(f"{line.model}, {line.engine}, {line.solver}: {said}", file=sys.stderr, flush=True)
-    text = page(lines, engines)
+        if options.out is not None:  # what there is, should the rest be cut off
+            options.out.write_text(page(lines, engines))
     if options.out is None:
-        print(text)
-    else:
-        options.out.write_text(text)
+        print(page(lines, engines))
 
 
 if __name__ == "__main__":

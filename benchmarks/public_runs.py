@@ -25,7 +25,7 @@ EARLY = 3
 """Iterations or sweeps of a solver that is stopped early."""
 
 MOST_VELOCITIES = 300
-"""Of models given to Pinocchio, whose problems here are dense."""
+"""Of models given to Pinocchio, whose problems here are dense, and to Newton, on a CPU."""
 
 Run = Callable[[float], MendedForces]
 
@@ -333,6 +333,8 @@ def in_newton(solver, iterations, model, files) -> Run:
             raise Unread(f"Newton: {type(error).__name__}: {str(error).splitlines()[0]}") from None
     if not builder.body_count:
         raise Unread("Newton reads no body of it")
+    if builder.joint_dof_count > MOST_VELOCITIES:
+        raise Unread(f"left out: {builder.joint_dof_count} velocities, on a CPU")
     if not model.whole:
         builder.add_ground_plane()
     made = builder.finalize(device="cpu")

@@ -54,7 +54,7 @@ def test_lines_of_an_engine(monkeypatch):
     """Example: R2D2 of pybullet_data stands in PyBullet; forces change, totals do not."""
     pytest.importorskip("pybullet")
     monkeypatch.setattr(engine_changes, "MOMENTS", (0.5, 1.0))
-    lines = engine_changes.lines_of("PyBullet", "R2D2", {})
+    lines = list(engine_changes.lines_of("PyBullet", "R2D2", {}))
     assert [line.solver for line in lines] == list(public_runs.RUNS["PyBullet"])
     for line in lines:
         assert len(line.states) == 2 and not line.why
@@ -62,6 +62,15 @@ def test_lines_of_an_engine(monkeypatch):
             assert state.degree > 0 and state.changes.max() > 0.01
             # PyBullet's rows are known to 1e-4 of its gaps
             assert state.totals < 1e-4
+
+
+def test_a_process_of_its_own():
+    """Example: each solver's line comes from another process; one that takes too long is ended."""
+    pytest.importorskip("pybullet")
+    lines = list(engine_changes.apart("PyBullet", "R2D2", {}, 300.0))
+    assert [line.solver for line in lines] == list(public_runs.RUNS["PyBullet"])
+    (line,) = engine_changes.apart("PyBullet", "R2D2", {}, 1e-3)
+    assert line.why == "not done in 0 s"
 
 
 def test_unread_models_are_told():

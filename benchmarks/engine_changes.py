@@ -4,12 +4,12 @@
                                         [--folder mujoco=PATH] [--out TABLE.md]
 
 Every engine that is installed simulates every model that it reads and that is there
-(``public_models``), with each of its solvers, and its forces are mended at five moments. Writes a
+(``public_models``), with each of its solvers, and its forces are mended at four moments. Writes a
 table in Markdown: contacts that took part; forces that balance leaves open (degree); by what part
 of the largest force of its state the force of a contact changed, median and maximum; how far the
-engine's solver was from its own solution; and what stays, total force and moment on what moves
-freely. Each model and engine runs in a process of its own, so that a program that ends there ends
-no other.
+engine's solver was from its own solution; and what stays, what all contacts together push every
+body and joint with. Each model and engine runs in a process of its own, so that a program that ends
+there ends no other.
 """
 
 import os
@@ -20,6 +20,7 @@ if __name__ == "__main__":
         os.environ[f"{name}_NUM_THREADS"] = "1"
 
 import argparse
+import re
 import sys
 import warnings
 from collections.abc import Iterable
@@ -32,9 +33,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.public_models import MODELS, SOURCES
+from benchmarks.public_runs import RUNS, Unread
 from rigidlimit.errors import InputError
 
-MOMENTS = (0.5, 1.0, 1.5, 2.0, 2.5)
+MOMENTS = (0.5, 1.0, 1.5, 2.0)
 """When forces are mended [s]."""
 
 LIMIT = 300.0
@@ -56,8 +58,9 @@ SAME = 1e-6
 @dataclass(frozen=True)
 class Seen:
     """One state. changes (contacts,): of each contact that took part, over the largest force;
-    degree: forces left open; totals: change of totals; left: what the solver left over, nan where
-    that is not told; kept: whether the engine's forces were kept somewhere; converged."""
+    degree: forces left open; totals: change of what all contacts together push each body and joint
+    with, over the largest force; left: what the solver left over, nan where that is not told; kept:
+    whether the engine's forces were kept somewhere; converged."""
 
     changes: np.ndarray
     degree: int | None
@@ -86,6 +89,18 @@ def degree(mended) -> int | None:
         return None
 
 
+def totals_apart(mended) -> float:
+    """Change of what all contacts push each body and joint with [N], moments over arms."""
+    contacts, row = mended.contacts, mended.contacts.row
+    total = contacts.B.T @ mended.force[row] - contacts.wrench()
+    known = min(contacts.directions, mended.tangential.shape[1])
+    if known:
+        rubs = np.zeros((len(row), contacts.directions))
+        rubs[:, :known] = mended.tangential[row, :known]
+        total += contacts.sliding.T @ rubs.ravel()
+    return float((np.abs(total) / contacts.reach).max())
+
+
 def seen(mended) -> Seen:
     row = mended.row
     forces = mended.vectors[row], mended.engine_vectors[row]
@@ -93,20 +108,18 @@ def seen(mended) -> Seen:
     return Seen(
         changes=np.linalg.norm(forces[0] - forces[1], axis=1) / largest,
         degree=degree(mended),
-        totals=mended.total_error,
+        totals=totals_apart(mended) / largest,
         left=mended.contacts.engine_residual,
         kept=bool(mended.kept.any()),
         converged=mended.converged,
     )
 
 
-def lines_of(engine: str, name: str, folders: dict[str, str]) -> Iterable[Line]:
-    """Each solver of an engine on a model."""
-    from benchmarks.public_runs import RUNS, Unread
-
+def lines_of(engine: str, name: str, folders: dict[str, str], first: int = 0) -> Iterable[Line]:
+    """Each solver of an engine on a model, from the ``first`` on."""
     warnings.simplefilter("ignore")
     model = next(model for model in MODELS if model.name == name)
-    for solver, start in RUNS[engine].items():
+    for solver, start in list(RUNS[engine].items())[first:]:
         states, why = [], ""
         try:
             run = start(model, model.files(folders))
@@ -116,37 +129,42 @@ def lines_of(engine: str, name: str, folders: dict[str, str]) -> Iterable[Line]:
                     states.append(seen(mended))
         except (Unread, InputError, ImportError, RuntimeError, ValueError) as error:
             text = str(error).splitlines()[0] if str(error) else type(error).__name__
+            text = re.sub(r"/\S*/", "", text)  # folders of this machine
             why = text if isinstance(error, Unread) else f"{engine}: {text}"
         if not states and not why:
             why = "nothing touches"
         yield Line(name, engine, solver, tuple(states), why)
 
 
-def _send(pipe, engine, name, folders):
-    for line in lines_of(engine, name, folders):
+def _send(pipe, engine, name, folders, first):
+    for line in lines_of(engine, name, folders, first):
         pipe.send(line)
 
 
 def apart(engine: str, name: str, folders: dict[str, str], limit: float) -> Iterable[Line]:
-    """``lines_of`` by a process of its own, each within ``limit`` seconds."""
-    context = get_context("spawn")
-    received, sent = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(sent, engine, name, folders))
-    process.start()
-    sent.close()
-    why = f"{engine} ended the program"
-    while True:
-        if not received.poll(limit):
-            process.kill()
-            why = f"not done in {limit:.0f} s"
-            break
-        try:
-            yield received.recv()
-        except EOFError:
-            break
-    process.join()
-    if process.exitcode:
-        yield Line(name, engine, "", (), why)
+    """``lines_of`` by a process of its own, which begins anew after a solver that ended it, or that
+    took longer than ``limit`` seconds."""
+    context, solvers, done = get_context("spawn"), list(RUNS[engine]), 0
+    while done < len(solvers):
+        received, sent = context.Pipe(duplex=False)
+        process = context.Process(target=_send, args=(sent, engine, name, folders, done))
+        process.start()
+        sent.close()
+        why = f"{engine} ended the program"
+        while done < len(solvers):
+            if not received.poll(limit):
+                process.kill()
+                why = f"not done in {limit:.0f} s"
+                break
+            try:
+                yield received.recv()
+            except EOFError:
+                break
+            done += 1
+        process.join()
+        if done < len(solvers):
+            yield Line(name, engine, solvers[done], (), why)
+            done += 1
 
 
 def all_lines(engines, models, folders, limit=LIMIT) -> Iterable[Line]:
@@ -168,7 +186,9 @@ def part(value: float) -> str:
     """A part of the largest force."""
     if np.isnan(value):
         return "-"
-    return "none" if value <= SAME else f"{100 * value:.2g} %"
+    if value <= SAME:
+        return "none"
+    return f"{100 * value:.0f} %" if value >= 0.0995 else f"{100 * value:.2g} %"
 
 
 def between(values) -> str:
@@ -254,7 +274,7 @@ def page(lines: list[Line], engines) -> str:
         if not line.states:
             missing.setdefault((line.model, line.engine, line.why), []).append(line.solver)
     absent = [
-        f"- {', '.join(filter(None, [model, engine, *solvers]))}: {why}"
+        "; ".join(filter(None, [f"- {model}, {engine}", *solvers])) + f": {why}"
         for (model, engine, why), solvers in missing.items()
     ]
     doing = "\n".join(

@@ -80,8 +80,6 @@ def _tower(levels=4, size=(0.15, 0.05, 0.03)):
 
 MODELS = (
     PublicModel("humanoid", "mujoco", (Part("humanoid/humanoid.xml"),), "falls and lies"),
-    PublicModel("22 humanoids", "mujoco", (Part("humanoid/22_humanoids.xml"),), "fall in a heap"),
-    PublicModel("cube 3x3x3", "mujoco", (Part("cube/cube_3x3x3.xml"),), "26 pressed parts"),
     PublicModel("quadruped", "dm_control", (Part("quadruped.xml"),), "lies, motors off"),
     PublicModel("dog", "dm_control", (Part("dog.xml"),), "falls and lies"),
     PublicModel("ant", "gymnasium", (Part("ant.xml"),), "stands on its legs, motors off"),
@@ -92,4 +90,6 @@ MODELS = (
     PublicModel("A1", "pybullet_data", (Part("a1/a1.urdf", (0, 0, 0.3)),), "lies, motors off"),
     PublicModel("R2D2", "pybullet_data", (Part("r2d2.urdf", (0, 0, 0.48)),), "stands on two feet"),
     PublicModel("Jenga", "pybullet_data", tuple(_tower()), "a tower of 12 blocks"),
+    PublicModel("22 humanoids", "mujoco", (Part("humanoid/22_humanoids.xml"),), "fall in a heap"),
+    PublicModel("cube 3x3x3", "mujoco", (Part("cube/cube_3x3x3.xml"),), "26 pressed parts"),
 )  # fmt: skip

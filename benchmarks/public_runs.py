@@ -61,9 +61,11 @@ def step_on(made, data, time):
     """MuJoCo's steps to a time; ``Unread`` where its motion is not finite."""
     import mujoco
 
+    kinds = mujoco.mjtWarning
+    unstable = kinds.mjWARN_BADQPOS, kinds.mjWARN_BADQVEL, kinds.mjWARN_BADQACC
     while data.time < time:
         mujoco.mj_step(made, data)
-        if data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:  # and it begins anew
+        if any(data.warning[kind].number for kind in unstable):  # and it begins anew
             raise Unread("unstable with this solver")
 
 
@@ -134,7 +136,8 @@ def in_drake(approximation, model, files) -> Run:
         try:
             instances = parser.AddModels(str(file))
         except RuntimeError as error:
-            raise Unread(f"Drake: {str(error).splitlines()[0]}") from None
+            said = str(error).splitlines()[0].rsplit("error: ", 1)[-1]
+            raise Unread(f"Drake: {said}") from None
         if not model.whole:
             base = plant.GetBodyIndices(instances[0])[0]
             turn = drake.RotationMatrix.MakeZRotation(part.turn * np.pi / 2)
@@ -313,7 +316,7 @@ CONTACT_ROWS = (5, 6, 7)
 
 
 def in_newton(solver, iterations, model, files) -> Run:
-    """As in Drake, without contacts of a robot with itself."""
+    """Robots of URDF files as in Drake, without contacts with themselves."""
     import newton
     import warp as wp
 
@@ -324,7 +327,7 @@ def in_newton(solver, iterations, model, files) -> Run:
     for file, part in zip(files, model.parts, strict=True):
         try:
             if model.whole:
-                builder.add_mjcf(str(file), enable_self_collisions=False)
+                builder.add_mjcf(str(file))
             else:
                 turn = wp.quat_from_axis_angle(wp.vec3(0, 0, 1), part.turn * np.pi / 2)
                 place = dict(xform=wp.transform(part.at, turn), floating=True)

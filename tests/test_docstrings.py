@@ -88,6 +88,34 @@ def test_docstring_is_complete(name):
     assert not lacking(PUBLIC[name])
 
 
+def _methods():
+    """Name and function of every public method of a public class, once."""
+    found = {}
+    for name, value in PUBLIC.items():
+        if not inspect.isclass(value) or issubclass(value, Exception):
+            continue
+        for method in filter(lambda method: not method.startswith("_"), dir(value)):
+            function = inspect.getattr_static(value, method)
+            function = getattr(function, "__func__", function)  # of class methods
+            ours = getattr(function, "__module__", "").startswith("rigidlimit")
+            if inspect.isfunction(function) and ours:
+                found.setdefault(function, f"{name}.{method}")
+    return {name: function for function, name in found.items()}
+
+
+METHODS = _methods()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_explain_their_arguments(name):
+    """Contract: a method says in words what it does, and names every argument and no other."""
+    method = METHODS[name]
+    sections, arguments = _sections(method), _arguments(method)
+    told = _explained(sections.get("Parameters", ""))
+    assert sections[""].strip() and not arguments - told
+    assert _takes_any(method) or not told - arguments
+
+
 @pytest.mark.parametrize("name", PUBLIC)
 def test_what_is_raised_are_errors(name):
     """Contract: names under "Raises" are errors of the package or of Python."""

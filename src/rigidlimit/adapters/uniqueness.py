@@ -68,12 +68,23 @@ class ClosedContacts(Brief):
         return rough_degree(force=self.reaction, **rows)
 
     def determinacy(self, **options) -> RoughDeterminacy:
-        """Degree and intervals, see ``rigidlimit.determinacy``."""
+        """Degree and intervals.
+
+        Parameters
+        ----------
+        **options
+            Of ``rigidlimit.determinacy``.
+        """
         return determinacy(force=self.reaction, **self.rows, **options)
 
     def compatible_forces(self, **options) -> RoughForces:
-        """Impulses of stiff elastic bodies that make the same motion, from the unloaded state, see
-        ``rigidlimit.compatible_forces``."""
+        """Impulses of stiff elastic bodies that make the same motion, from the unloaded state.
+
+        Parameters
+        ----------
+        **options
+            Of ``rigidlimit.compatible_forces``.
+        """
         return compatible_forces(**self.rows, **options)
 
 

@@ -83,6 +83,12 @@ class Bodies(Brief):
         return len(self.mass)
 
     def shape(self, body: int) -> Shape:
+        """Shape of one body.
+
+        Parameters
+        ----------
+        body : int
+        """
         return self.shapes[self.shape_of[body]]
 
     @cached_property
@@ -125,7 +131,13 @@ class Bodies(Brief):
         return 2.0 * self.length
 
     def velocity_gradient(self, velocity: np.ndarray) -> np.ndarray:
-        """L (3, 3) [1/s] of the cell, by velocities (n, 6) of its bodies and itself."""
+        """L (3, 3) [1/s] of the cell.
+
+        Parameters
+        ----------
+        velocity : (n, 6) [m/s, rad/s]
+            Of its bodies and itself.
+        """
         return velocity_gradient(velocity[-1], self.cell_length)
 
     @cached_property
@@ -146,22 +158,39 @@ class Bodies(Brief):
         return grouped or (self.excluded is not None and len(self.excluded) > 0)
 
     def derived(self, make: Callable[["Bodies"], T]) -> T:
-        """``make(self)``, made once: a table that a later stage draws from the constant data."""
+        """A table that a later stage draws from the constant data, made once.
+
+        Parameters
+        ----------
+        make : callable
+            Called as make(bodies).
+        """
         tables = self.__dict__.setdefault("_derived", {})
         if make not in tables:
             tables[make] = make(self)
         return tables[make]
 
     def of_shapes(self, make: Callable[["Bodies"], T]) -> T:
-        """The same of a table that depends on ``shapes`` alone; ``rows`` share it."""
+        """The same of a table that depends on ``shapes`` alone; ``rows`` share it.
+
+        Parameters
+        ----------
+        make : callable
+            Called as make(bodies).
+        """
         tables = self.__dict__.setdefault("_of_shapes", {})
         if make not in tables:
             tables[make] = make(self)
         return tables[make]
 
     def rows(self, which: np.ndarray) -> "Bodies":
-        """The bodies ``which`` (k,), as often as each is named; without a cell, and without those
-        pairs that do not collide."""
+        """Some bodies; without a cell, and without those pairs that do not collide.
+
+        Parameters
+        ----------
+        which : (k,) int
+            Each as often as it is named.
+        """
         out = replace(
             self,
             names=tuple(map(self.names.__getitem__, which.tolist())),
@@ -182,7 +211,12 @@ class Bodies(Brief):
         return out
 
     def are(self, *kinds: type[Shape]) -> np.ndarray:
-        """Which bodies have a shape of these kinds, (n,), read-only; looked up once."""
+        """Which bodies have a shape of these kinds, (n,), read-only; looked up once.
+
+        Parameters
+        ----------
+        *kinds : subclasses of Shape
+        """
         masks = self.__dict__.setdefault("_are", {})
         if kinds not in masks:
             of_shapes = self.__dict__.setdefault("_shapes_are", {})
@@ -233,5 +267,11 @@ class State(Brief):
         return rotations.angle_about_z(self.quaternion)
 
     def moved(self, **changes: Any) -> "State":
-        """A copy with the given fields changed."""
+        """A copy with other values.
+
+        Parameters
+        ----------
+        **changes
+            By the names of the fields.
+        """
         return replace(self, **changes)

@@ -146,7 +146,13 @@ class Cell:
         put(self, "inertia", None if inertia is None else float(inertia))
 
     def changed(self, **changes: Any) -> "Cell":
-        """A copy with other ``vectors``, ``stress``, ``rate`` or ``inertia``."""
+        """A copy with other values.
+
+        Parameters
+        ----------
+        **changes
+            Any of ``vectors``, ``stress``, ``rate`` and ``inertia``.
+        """
         d = self.dim
         kept = {
             "vectors": self.vectors[:d, :d],
@@ -168,11 +174,25 @@ class Cell:
         return np.isfinite(self.stress[FIRST, SECOND])
 
     def row(self, length: float) -> np.ndarray:
-        """The prescribed velocities l L (6,) [m/s] of the cell as a body."""
+        """The prescribed velocities l L (6,) [m/s] of the cell as a body.
+
+        Parameters
+        ----------
+        length : float [m]
+            l, of the scene.
+        """
         return length * self.rate[FIRST, SECOND]
 
     def force(self, vectors: np.ndarray, length: float) -> np.ndarray:
-        """-V sigma / l (6,) [N], of the prescribed stress on a cell of these vectors."""
+        """-V sigma / l (6,) [N], of the prescribed stress.
+
+        Parameters
+        ----------
+        vectors : (3, 3) [m]
+            Of the cell as it is.
+        length : float [m]
+            l, of the scene.
+        """
         return -volume_of(vectors) / length * np.where(self.free, self.stress[FIRST, SECOND], 0.0)
 
     def _allowed(self) -> np.ndarray:

@@ -75,7 +75,13 @@ class Contacts(Brief):
 
     def spans(self, plane: np.ndarray) -> np.ndarray:
         """Branch vectors (m, 3) [m] whose products with forces are the stress of a periodic cell:
-        those along which a half-space is met go from it to the body. plane (n,): which are."""
+        those along which a half-space is met go from it to the body.
+
+        Parameters
+        ----------
+        plane : (n,) bool
+            Which bodies are half-spaces.
+        """
         met = plane[self.body].any(axis=1)[:, None]
         across = (self.branch * self.normal).sum(axis=1)[:, None] * self.normal
         return np.where(met, across, self.branch)
@@ -95,7 +101,12 @@ class Contacts(Brief):
         return contact_key(self.body[:, 0], self.body[:, 1], self.feature, self.bodies, features)
 
     def select(self, which: np.ndarray) -> "Contacts":
-        """The contacts chosen by a mask or by ascending indices."""
+        """Some of the contacts.
+
+        Parameters
+        ----------
+        which : (m,) bool, or ascending indices
+        """
         return Contacts(
             self.body[which],
             self.feature[which],
@@ -109,8 +120,13 @@ class Contacts(Brief):
         )
 
     def resultants(self, force: np.ndarray) -> np.ndarray:
-        """Resultant (n, 3) [N] on each body of the contact forces [N]: (m,) along the normals, or
-        vectors (m, 3)."""
+        """Resultant (n, 3) [N] on each body of contact forces.
+
+        Parameters
+        ----------
+        force : (m,) or (m, 3) [N]
+            Along the normals, or vectors.
+        """
         push = force if force.ndim == 2 else force[:, None] * self.normal
         total = np.zeros((self.bodies, 3))
         np.add.at(total, self.body[:, 1], push)
@@ -120,7 +136,16 @@ class Contacts(Brief):
     def carry_over(
         self, earlier: "Contacts", values: np.ndarray, missing: float = 0.0
     ) -> np.ndarray:
-        """``values`` of the earlier contacts, in the order of these ones; ``missing`` elsewhere."""
+        """Values of earlier contacts, in the order of these ones.
+
+        Parameters
+        ----------
+        earlier : Contacts
+        values : (k, ...)
+            Of these.
+        missing : float
+            What contacts have that are new.
+        """
         out = np.full(len(self), missing)
         at = self.places_in(earlier)
         same = at >= 0
@@ -128,7 +153,12 @@ class Contacts(Brief):
         return out
 
     def places_in(self, earlier: "Contacts") -> np.ndarray:
-        """Index of each contact among the earlier ones, by its key, (m,); -1 where it is new."""
+        """Index of each contact among earlier ones, by its key, (m,); -1 where it is new.
+
+        Parameters
+        ----------
+        earlier : Contacts
+        """
         if not len(earlier):
             return np.full(len(self), -1)
         key, known = self.key, earlier.key
@@ -139,8 +169,15 @@ class Contacts(Brief):
         return np.where(known[at] == key, at, -1)
 
     def nearest(self, other: "Contacts", values: np.ndarray) -> np.ndarray:
-        """``values`` of ``other`` contacts in the order of these ones: by number, and where a
-        pair's numbers are others, as after its faces took turns, on its nearest contact, summed."""
+        """Values of other contacts in the order of these ones: by number, and where a pair's
+        numbers are others, as after its faces took turns, on its nearest contact, summed.
+
+        Parameters
+        ----------
+        other : Contacts
+        values : (k, ...)
+            Of these.
+        """
         out = self.carry_over(other, values)
         pair, of = (x.body[:, 0] * self.bodies + x.body[:, 1] for x in (self, other))
         for k in np.flatnonzero(~np.isin(other.key, self.key) & (values != 0)):

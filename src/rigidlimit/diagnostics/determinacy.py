@@ -143,7 +143,13 @@ class Determinacy(Displayed):
         return self.described("N")
 
     def described(self, unit: str) -> str:
-        """``message`` of forces in another unit, as impulses in N s."""
+        """``message`` of forces in another unit.
+
+        Parameters
+        ----------
+        unit : str
+            As "N s" of impulses.
+        """
         m = len(self.determined)
         lines = [
             f"degree of indeterminacy {self.degree}: {int(self.determined.sum())} of "

@@ -107,8 +107,17 @@ class Sensitivity(Brief):
         gap: ArrayLike | None = None,
         load: ArrayLike | None = None,
     ) -> np.ndarray:
-        """Derivative of the forces along a direction, (m,) [N]: what changes is ln k by
-        log_stiffness (m,), g by gap (m,) [m] and F~ by load (n,)."""
+        """Derivative of the forces along a direction, (m,) [N].
+
+        Parameters
+        ----------
+        log_stiffness : float or (m,)
+            Change of ln k; a number changes all contacts alike.
+        gap : float or (m,) [m]
+            Of the gaps.
+        load : (n,) [N, N m], optional
+            Of F~.
+        """
         m, n = self._system.shape
         zero = np.zeros(m)
         k = zero if log_stiffness is None else _vector("log_stiffness", log_stiffness, m)
@@ -128,14 +137,25 @@ class Sensitivity(Brief):
         return self.force * k + D * closing
 
     def reverse(self, weight: ArrayLike):
-        """(by ln k (m,), by g (m,), by F~ (n,)): gradients of weight . f, weight (m,)."""
+        """Gradients of weight . f: by ln k (m,), by gaps (m,), by F~ (n,).
+
+        Parameters
+        ----------
+        weight : (m,)
+        """
         w = _vector("weight", weight, self._system.shape[0])
         y = self._system.displacement(self.tangent, self.tangent * w, None)
         r = w - self._system.B @ y
         return self.force * r, -self.tangent * r, y
 
     def matrix(self, by: str) -> np.ndarray:
-        """All derivatives of all forces, (m, m) or (m, n). by: "log_stiffness", "gap" or "load"."""
+        """All derivatives of all forces, (m, m) or (m, n).
+
+        Parameters
+        ----------
+        by : {"log_stiffness", "gap", "load"}
+            What changes.
+        """
         names = ("log_stiffness", "gap", "load")
         if by not in names:
             raise InputError(f"by is {by!r}; expected one of {', '.join(names)}")

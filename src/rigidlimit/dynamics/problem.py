@@ -120,23 +120,44 @@ class ContactProblem:
         return float(self.closing.max(initial=0.0))
 
     def project(self, f: np.ndarray) -> np.ndarray:
-        """Nearest admissible force: f >= 0."""
+        """Nearest admissible force: f >= 0.
+
+        Parameters
+        ----------
+        f : (m,) [N]
+        """
         return np.maximum(f, 0.0)
 
     def velocity(self, f: np.ndarray) -> np.ndarray:
-        """v+ = v_free + dt M^-1 B^T f, (n,), eq. 13."""
+        """v+ = v_free + dt M^-1 B^T f, (n,), eq. 13.
+
+        Parameters
+        ----------
+        f : (m,) [N]
+        """
         return self.free_velocity + transposed_product(self.response, f)
 
     def slack(self, f: np.ndarray) -> np.ndarray:
-        """w = N f + p [m/s], (m,), eq. 21."""
+        """w = N f + p [m/s], (m,), eq. 21.
+
+        Parameters
+        ----------
+        f : (m,) [N]
+        """
         return self.p + self.B @ transposed_product(self.response, f)
 
     def residual(self, f: np.ndarray, slack: np.ndarray | None = None) -> float:
         """max_i |r_i| max(1 / scale, N_ii / (100 speed)), r_i = f_i - proj(f_i - w_i / N_ii).
 
-        Zero at the solution, dimensionless; 0 when no contact needs a force and none is given.
-        The second term is |min(N_ii f_i, w_i)| over velocities: an error that is small beside the
+        Zero at the solution, dimensionless; 0 when no contact needs a force and none is given. The
+        second term is |min(N_ii f_i, w_i)| over velocities: an error that is small beside the
         forces between heavy bodies may set a light one in motion.
+
+        Parameters
+        ----------
+        f : (m,) [N]
+        slack : (m,) [m/s], optional
+            w, where it is known.
         """
         if not len(f):
             return 0.0

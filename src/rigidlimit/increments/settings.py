@@ -62,7 +62,18 @@ class IncrementSettings:
 
     @classmethod
     def of(cls, options: dict[str, Any] | None) -> "IncrementSettings":
-        """Of ``solver_options``. Raises InputError for an unknown name or a value out of range."""
+        """Settings of ``solver_options``.
+
+        Parameters
+        ----------
+        options : dict or None
+            By the names of the attributes.
+
+        Raises
+        ------
+        InputError
+            For an unknown name or a value out of range.
+        """
         known = list(inspect.signature(cls).parameters)
         for name, value in (options or {}).items():
             if name not in known:

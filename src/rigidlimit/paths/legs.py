@@ -67,7 +67,13 @@ class Leg:
         return self.steps or 1
 
     def drives(self, component: str) -> bool:
-        """Whether the rate of a component, like "xy", is prescribed and not zero."""
+        """Whether the rate of a component is prescribed and not zero.
+
+        Parameters
+        ----------
+        component : str
+            Like "xy".
+        """
         i, j = (AXES.index(axis) for axis in component)
         return self.rate is not None and self.rate[i][j] != 0.0
 

@@ -118,7 +118,13 @@ class Comparison(Brief):
         return f"{text}; NOT at rest: {self.unrest}" if self.unrest else text
 
     def bears(self, method: str) -> np.ndarray:
-        """Contacts (m,) that carry more than a billionth of the DEM's largest force."""
+        """Contacts (m,) that carry more than a billionth of the DEM's largest force.
+
+        Parameters
+        ----------
+        method : str
+            Whose forces: a key of ``force``.
+        """
         return bearing(self.force[method], self.force["dem"].max(initial=0.0))
 
     @property

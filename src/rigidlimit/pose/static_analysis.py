@@ -128,29 +128,65 @@ class Statics(Brief):
         )
 
     def with_friction(self, friction: ArrayLike) -> "Statics":
-        """The same contacts with friction mu, a number or (m,)."""
+        """The same contacts with another friction.
+
+        Parameters
+        ----------
+        friction : float or (m,)
+            mu >= 0.
+        """
         mu = checked_friction(friction, len(self.contacts))
         return replace(self, friction=mu)
 
     def determinacy(self, force: ArrayLike | None = None, **options) -> RoughDeterminacy:
-        """Degree of indeterminacy and intervals, see ``rigidlimit.determinacy``; contacts that
-        slide in a step are known to slide. Raises InputError where no forces in the friction cones
-        balance the load."""
+        """Degree of indeterminacy and intervals; contacts that slide in a step are known to slide.
+
+        Parameters
+        ----------
+        force : (m, d) [N], optional
+            Forces, normal first, that are placed in the set of admissible ones.
+        **options
+            Of ``rigidlimit.determinacy``.
+
+        Raises
+        ------
+        InputError
+            Where no forces in the friction cones balance the load.
+        """
         known = dict(load=self.load, force=force, sliding_direction=self.slide)
         return determinacy(blocks=self.bodies.blocks, **self._rows, **known | options)
 
     def certify(self, force: ArrayLike, **options) -> RoughCertificate:
-        """A verdict on forces (m, d) [N], normal first: balance, cones, and whether elastic bodies
-        would press so; see ``rigidlimit.certify``."""
+        """A verdict on forces: balance, cones, and whether elastic bodies would press so.
+
+        Parameters
+        ----------
+        force : (m, d) [N]
+            Normal first.
+        **options
+            Of ``rigidlimit.certify``.
+        """
         return certify(load=self.load, force=force, **self._rows, **self._law, **options)
 
     def sensitivity(self, **options) -> RoughSensitivity:
-        """Derivatives of the forces of elastic bodies, see ``rigidlimit.sensitivity``."""
+        """Derivatives of the forces of elastic bodies.
+
+        Parameters
+        ----------
+        **options
+            Of ``rigidlimit.sensitivity``.
+        """
         return sensitivity(load=self.load, **self._rows, **self._law, **options)
 
     def least_friction(self, **options) -> LeastFriction:
         """The least friction with which forces balance the load, the same at all contacts but those
-        without any; see ``rigidlimit.least_friction``."""
+        without any.
+
+        Parameters
+        ----------
+        **options
+            Of ``rigidlimit.least_friction``, as seconds.
+        """
         self._check_all_touch()
         rough = np.where(self.friction > 0.0, 1.0, 0.0)
         return least_friction(load=self.load, **self._rows | {"friction": rough}, **options)
@@ -211,7 +247,13 @@ class Statics(Brief):
         )
 
     def growing(self, push: ArrayLike | None = None, loads: dict | None = None) -> np.ndarray:
-        """External force (6 n,) [N, N m] that ``load_factor`` lets grow."""
+        """External force (6 n,) [N, N m] that ``load_factor`` lets grow.
+
+        Parameters
+        ----------
+        push, loads
+            As for ``load_factor``.
+        """
         dim, bodies = self.bodies.dim, self.bodies
         force = np.zeros((len(bodies), 6))
         if loads is None:
@@ -247,13 +289,25 @@ class Statics(Brief):
             )
 
     def forces(self, **options) -> RoughForces:
-        """Forces of stiff elastic bodies, loaded slowly from nothing (``compatible_forces``)."""
+        """Forces of stiff elastic bodies, loaded slowly from nothing.
+
+        Parameters
+        ----------
+        **options
+            Of ``rigidlimit.compatible_forces``.
+        """
         if self.scene is not None and "history" not in options:
             warn_of_unused_springs(self.scene, "statics")
         return compatible_forces(load=self.load, **self._rows, **self._law, **options)
 
     def joints(self, force: ArrayLike) -> Joints:
-        """Resultants of forces (m, d) [N], normal first, from body to body."""
+        """Resultants of contact forces, from body to body.
+
+        Parameters
+        ----------
+        force : (m, d) [N]
+            Normal first.
+        """
         return joints_of(self.contacts, self.friction, force, self.bodies.dim)
 
     @property

@@ -264,9 +264,20 @@ class Adding:
         materials: Sequence[Material],
         columns: dict[str, np.ndarray],
     ) -> None:
-        """Give a scene without bodies those of another: ``columns`` and the tables of ``bodies``.
+        """Give a scene without bodies those of another.
 
-        Raises ValueError or KeyError for columns that are not a scene's.
+        Parameters
+        ----------
+        names : sequence of str
+        shapes, materials : sequence
+            Tables of ``bodies``.
+        columns : dict of (n, ...) arrays
+            As a scene keeps them.
+
+        Raises
+        ------
+        ValueError, KeyError
+            For columns that are not a scene's.
         """
         self._columns = BodyColumns(whole_columns(names, shapes, materials, columns, self.dim))
         self._names, self._index = list(names), {name: i for i, name in enumerate(names)}

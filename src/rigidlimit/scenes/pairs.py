@@ -29,7 +29,17 @@ class Pairs:
         self.excluded = {}
 
     def index(self, body: int | str) -> int:
-        """Index of a body given by index or name."""
+        """Index of a body given by index or name.
+
+        Parameters
+        ----------
+        body : int or str
+
+        Raises
+        ------
+        SceneError
+            For a body that the scene does not have.
+        """
         if isinstance(body, str):
             if body not in self._index:
                 raise SceneError(f"no body is named {body!r}; {nearest(body, self._index)}")
@@ -40,12 +50,28 @@ class Pairs:
         return int(body)
 
     def set_pair_stiffness(self, first: int | str, second: int | str, stiffness: float) -> None:
-        """Contact stiffness [N/m^(p-1)] between two bodies, in place of their materials'."""
+        """Contact stiffness between two bodies, in place of their materials'.
+
+        Parameters
+        ----------
+        first, second : int or str
+            Index or name of each body.
+        stiffness : float [N/m^(p-1)]
+            k > 0, p the exponent of the scene's law.
+        """
         pair = self._pair("stiffness", first, second, stiffness, is_positive(stiffness), "positive")
         self.pair_stiffness[pair] = float(stiffness)
 
     def set_pair_friction(self, first: int | str, second: int | str, friction: float) -> None:
-        """Coefficient of friction mu >= 0 between two bodies, in place of their materials'."""
+        """Coefficient of friction between two bodies, in place of their materials'.
+
+        Parameters
+        ----------
+        first, second : int or str
+            Index or name of each body.
+        friction : float
+            mu >= 0.
+        """
         good = 0 <= number(friction) < np.inf
         pair = self._pair("friction", first, second, friction, good, "a finite mu >= 0")
         self.pair_friction[pair] = float(friction)
@@ -53,8 +79,16 @@ class Pairs:
     def set_pair_tangential_stiffness(
         self, first: int | str, second: int | str, ratio: float
     ) -> None:
-        """Tangential over normal stiffness k_t/k_n between two bodies, in place of what follows
-        from their materials."""
+        """Tangential over normal stiffness between two bodies, in place of what follows from their
+        materials.
+
+        Parameters
+        ----------
+        first, second : int or str
+            Index or name of each body.
+        ratio : float
+            k_t/k_n > 0.
+        """
         good = is_positive(ratio)
         pair = self._pair("tangential_stiffness", first, second, ratio, good, "a positive k_t/k_n")
         self.pair_tangential_stiffness[pair] = float(ratio)
@@ -64,6 +98,11 @@ class Pairs:
 
         As two lids that cross, or a lid in a wall that it slides along. Many that keep apart from
         one another are a ``group`` of ``add``.
+
+        Parameters
+        ----------
+        first, second : int or str
+            Index or name of each body.
         """
         self.excluded[self._two("exclude", first, second)] = None
         self._bodies = None

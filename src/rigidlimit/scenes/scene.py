@@ -132,17 +132,36 @@ class Scene(Adding, Pairs, Displayed):
         return f"<Scene {self.name!r}: {counted(len(self), 'body')} in {self.dim}D, law {self.law}>"
 
     def load_of(self, load: ArrayLike) -> np.ndarray:
-        """A load as ``add`` takes it, as force and moment (6,) [N, N m]."""
+        """A load as ``add`` takes it, as force and moment (6,) [N, N m].
+
+        Parameters
+        ----------
+        load : (dim,) [N], or with moments (3,) in the plane and (6,) in space [N, N m]
+        """
         return checks.loads([load], self.dim, 1)[0]
 
     def gravity_of(self, gravity: ArrayLike) -> np.ndarray:
-        """Gravity as a scene takes it, (dim,), as (3,) [m/s^2]."""
+        """Gravity as a scene takes it, as (3,) [m/s^2].
+
+        Parameters
+        ----------
+        gravity : (dim,) [m/s^2]
+        """
         return checks.vector("gravity", gravity, self.dim)
 
     def velocity_of(
         self, velocity: ArrayLike, angular_velocity: ArrayLike | None, before: np.ndarray
     ) -> np.ndarray:
-        """Velocities as ``add`` takes them, as (6,) [m/s, rad/s]; without a turn that of before."""
+        """Velocities as ``add`` takes them, as (6,) [m/s, rad/s].
+
+        Parameters
+        ----------
+        velocity : (dim,) [m/s]
+        angular_velocity : float in the plane, (3,) in space [rad/s], or None
+            None: that of ``before``.
+        before : (6,) [m/s, rad/s]
+            What the body had.
+        """
         out = before.copy()
         out[:3] = checks.vector("velocity", velocity, self.dim)
         if angular_velocity is not None:

@@ -40,7 +40,12 @@ class Changes:
     def set_load(self, body: int | str, load: ArrayLike) -> None:
         """Put another load on a body, from the next step on; weight comes on top as before.
 
-        body: its index or name. load: as in ``Scene.add``; it replaces what the body had.
+        Parameters
+        ----------
+        body : int or str
+            Index or name.
+        load
+            As in ``Scene.add``; it replaces what the body had.
         """
         i = self.scene.index(body)
         if isinstance(self.bodies.shape(i), HalfSpace) and not self.bodies.free[i].any():
@@ -55,7 +60,10 @@ class Changes:
     def set_cell(self, *, stress: ArrayLike | None = None, rate: ArrayLike | None = None) -> None:
         """Prescribe other stresses and rates of strain of the periodic cell, from the next step on.
 
-        stress, rate: as of ``Cell``; what neither is given for is held as it is.
+        Parameters
+        ----------
+        stress, rate
+            As of ``Cell``; what neither is given for is held as it is.
         """
         if self.bodies.cell is None:
             raise InputError(f"scene {self.scene.name!r} has no periodic cell; expected one")
@@ -77,8 +85,12 @@ class Changes:
             self.external_force = np.concatenate([self.external_force[:-6], push])
 
     def set_gravity(self, gravity: ArrayLike) -> None:
-        """Turn gravity, (dim,) [m/s^2], from the next step on: a table that tilts, a wall shaken
-        sideways. Loads stay as they are.
+        """Turn gravity from the next step on: a table that tilts, a wall shaken sideways. Loads
+        stay as they are.
+
+        Parameters
+        ----------
+        gravity : (dim,) [m/s^2]
         """
         new = self.scene.gravity_of(gravity)
         weight = self.bodies.mass[:, None] * (new - self.gravity)
@@ -90,8 +102,15 @@ class Changes:
     def set_velocity(
         self, body: int | str, velocity: ArrayLike, angular_velocity: ArrayLike | None = None
     ) -> None:
-        """Give a body another velocity [m/s, rad/s], from the next step on: a driven wall its
-        next stroke. body: its index or name. Both as in ``Scene.add``; the turn stays if None.
+        """Give a body another velocity from the next step on: a driven wall its next stroke.
+
+        Parameters
+        ----------
+        body : int or str
+            Index or name.
+        velocity : (dim,) [m/s]
+        angular_velocity : float in the plane, (3,) in space [rad/s], optional
+            None: it turns as before.
         """
         i = self.scene.index(body)
         new = self.state.velocity.copy()
@@ -116,7 +135,16 @@ class Changes:
         """Add a body from the next step on, as by ``Scene.add``; returns its index.
 
         Contacts of the others keep their forces and what they remember. ``scene`` becomes another
-        one, of the present. A name that is not given is a number that none has.
+        one, of the present.
+
+        Parameters
+        ----------
+        shape : Shape
+        position : (dim,) [m]
+        name : str, optional
+            By default a number that no body has.
+        **given
+            Further arguments of ``Scene.add``.
         """
         scene = self.scene_now()
         index = scene.add(shape, position=position, name=name or _free_names(scene, 1)[0], **given)
@@ -131,7 +159,16 @@ class Changes:
         names: list[str] | None = None,
         **given,
     ) -> list[int]:
-        """Add bodies from the next step on, as by ``Scene.add_many``; else as ``add``."""
+        """Add bodies from the next step on, as by ``Scene.add_many``; else as ``add``.
+
+        Parameters
+        ----------
+        shape : Shape, or one for each body
+        positions : (k, dim) [m]
+        names : sequence of str, optional
+        **given
+            Further arguments of ``Scene.add_many``.
+        """
         scene = self.scene_now()
         names = _free_names(scene, len(positions)) if names is None else names
         indices = scene.add_many(shape, positions, names=names, **given)
@@ -139,9 +176,14 @@ class Changes:
         return indices
 
     def remove(self, bodies: Iterable[int | str]) -> None:
-        """Take bodies out, by name or index, from the next step on.
+        """Take bodies out from the next step on.
 
         Those behind them move up: indices change, names do not. Else as ``add``.
+
+        Parameters
+        ----------
+        bodies : sequence of int or str
+            Indices or names.
         """
         several = isinstance(bodies, Iterable) and not isinstance(bodies, str)
         gone = [self.scene.index(body) for body in (bodies if several else [bodies])]

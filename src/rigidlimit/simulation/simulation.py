@@ -187,10 +187,20 @@ class Simulation(Changes):
         return self.settings.friction.acts_on(self.bodies)
 
     def step(self, *, compatible: bool | None = None) -> StepResult:
-        """Advance by dt; returns contacts and forces of the step.
+        """Advance by dt.
 
-        A SceneWarning is given once for a body that goes by many diameters of others in a step,
-        and once for bodies that are driven into others that have no room to give way.
+        Parameters
+        ----------
+        compatible : bool, optional
+            Whether this step finds compatible forces; None: as the simulation's ``compatible``
+            says.
+
+        Returns
+        -------
+        StepResult
+            Contacts and forces of the step. A SceneWarning is given once for a body that goes by
+            many diameters of others in a step, and once for bodies that are driven into others that
+            have no room to give way.
         """
         wanted = self.compatible == "every" if compatible is None else compatible
         self._load_cell()
@@ -259,12 +269,23 @@ class Simulation(Changes):
         callback: Callable[["Simulation", StepResult], object] | None = None,
         progress: bool = False,
     ) -> StepResult:
-        """Step until time ``until`` [s]; callback(simulation, result) after each, True stops.
+        """Step until a time.
 
-        progress: show a bar on the terminal or in the notebook.
+        Parameters
+        ----------
+        until : float [s]
+            Time of the end.
+        callback : callable, optional
+            Called as callback(simulation, result) after each step; a true value that it returns
+            stops.
+        progress : bool
+            Show a bar on the terminal or in the notebook.
 
-        Returns the last step, with compatible forces in any case. A SceneWarning says after the
-        first seconds if the end is more than a day away at this pace.
+        Returns
+        -------
+        StepResult
+            The last step, with compatible forces in any case. A SceneWarning says after the first
+            seconds if the end is more than a day away at this pace.
         """
         arrays.positive("until", until)
         steps = steps_between(self.time, until, self.dt)
@@ -343,10 +364,19 @@ class Simulation(Changes):
         *,
         history: ContactHistory | None = None,
     ) -> None:
-        """Continue from ``state``, the solvers from the forces (m,) [N] of ``contacts``.
+        """Continue from a state, the solvers from known forces.
 
-        history: what these contacts remember where they rub, as of the result of a DEM, of LAMMPS
-        or of ``forces_at_pose``, along ``contacts.tangents``. Without it they remember nothing.
+        Parameters
+        ----------
+        state : State
+            Positions and velocities.
+        contacts : Contacts
+            Where the forces act.
+        force : (m,) [N]
+            Normal forces of these contacts.
+        history : ContactHistory, optional
+            What these contacts remember where they rub, as of the result of a DEM, of LAMMPS or of
+            ``forces_at_pose``, along ``contacts.tangents``. Without it they remember nothing.
         """
         self.state, self.last = state, None
         force, memory = np.asarray(force, float), None
@@ -367,7 +397,13 @@ class Simulation(Changes):
         return checkpoint.saved_arrays(self, self._warm)
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
-        """Continue exactly from ``checkpoint()``."""
+        """Continue exactly from ``checkpoint()``.
+
+        Parameters
+        ----------
+        saved : dict of arrays
+            What ``checkpoint`` returned, in this process or from a file.
+        """
         checkpoint.check(self, saved)
         checkpoint.put_back(self, saved)
         self.last, self._warm = None, checkpoint.warm_start(saved)

@@ -283,7 +283,13 @@ class StepResult(Displayed):
         return motion(self.bodies, self.begun, self.state, self.dt)
 
     def indeterminacy(self, most: int = FEW) -> str:
-        """The ``degree`` in words; it is not computed for more than ``most`` closed contacts."""
+        """The ``degree`` in words.
+
+        Parameters
+        ----------
+        most : int
+            Of closed contacts; it is not computed for more.
+        """
         if self.bodies is None or not (self.converged and self.force.any()):
             return ""
         count = int(self.closed.sum())

@@ -67,12 +67,24 @@ class Ensemble(Brief):
         return said
 
     def label(self, number: int) -> str:
-        """Seed and parameters of a sample, in words."""
+        """Seed and parameters of a sample, in words.
+
+        Parameters
+        ----------
+        number : int
+            Of the sample.
+        """
         pairs = [f"{name} {values[number]}" for name, values in self.parameters.items()]
         return ", ".join([f"seed {self.seeds[number]}", *pairs])
 
     def of(self, **parameters) -> "Ensemble":
-        """The samples with these values of parameters, dots in names as underscores."""
+        """The samples with these values of parameters.
+
+        Parameters
+        ----------
+        **parameters
+            Their names with dots as underscores, and the values wanted.
+        """
         known = {name.replace(".", "_"): name for name in self.parameters}
         keep = np.ones(len(self), bool)
         for name, value in parameters.items():
@@ -89,15 +101,25 @@ class Ensemble(Brief):
         )
 
     def samples(self, measure: str) -> list[np.ndarray]:
-        """The values of a measure, one per sample, without failed samples; for ``"force"`` in the
-        form that ``rigidlimit.force_distribution`` accepts."""
+        """The values of a measure, one per sample, without failed samples.
+
+        Parameters
+        ----------
+        measure : str
+            Its name; for ``"force"`` values are in the form that ``force_distribution`` accepts.
+        """
         if measure not in self.values:
             raise InputError(f"no measure {measure!r}; {nearest(measure, self.values)}")
         return [value for value in self.values[measure] if value is not None]
 
     def profile(self, measure: str) -> tuple[np.ndarray, np.ndarray]:
-        """(mean, standard error of the mean) over the samples of a measure that is an array of one
-        shape in all of them, as a column of a path is a number a row; nan where there is no error.
+        """(mean, standard error of the mean) over the samples of a measure that is an array; nan
+        where there is no error.
+
+        Parameters
+        ----------
+        measure : str
+            Its name: an array of one shape in all samples, as a column of a path is a number a row.
         """
         given = self.samples(measure)
         shapes = {value.shape for value in given}

@@ -119,8 +119,18 @@ class Plan:
         return _has_seed(str(self.scene))
 
     def scene_of(self, seed: int, parameters: Mapping[str, object]) -> Scene:
-        """The scene of a sample, with its path. Raises SceneError or InputError where it cannot be
-        built, or loaded so."""
+        """The scene of a sample, with its path.
+
+        Parameters
+        ----------
+        seed, parameters
+            As for ``digest``.
+
+        Raises
+        ------
+        SceneError, InputError
+            Where it cannot be built, or loaded so.
+        """
         tables = copy.deepcopy([dict(table) for table in self.path])
         of_path = {key: v for key, v in parameters.items() if tables and key.startswith(PATH)}
         for key, value in of_path.items():
@@ -177,7 +187,13 @@ class Plan:
 
     def run(self, seed: int, parameters: Mapping[str, object]) -> dict[str, np.ndarray]:
         """The measures of one sample, with ``converged`` and what is ``doubtful`` about its last
-        step. Raises what goes wrong."""
+        step. Raises what goes wrong.
+
+        Parameters
+        ----------
+        seed, parameters
+            As for ``digest``.
+        """
         scene = self.scene_of(seed, parameters)
         simulation = Simulation(scene, **self.options)
         table, converged = None, True
@@ -221,7 +237,14 @@ class Plan:
         return json.dumps(content, sort_keys=True, default=repr)
 
     def digest(self, seed: int, parameters: Mapping[str, object]) -> str:
-        """SHA-256 of all that the numbers of a sample depend on."""
+        """SHA-256 of all that the numbers of a sample depend on.
+
+        Parameters
+        ----------
+        seed : int
+        parameters : dict
+            Values by their dotted names.
+        """
         content = [self.description, int(seed), sorted(parameters.items())]
         return hashlib.sha256(json.dumps(content, default=repr).encode()).hexdigest()
 

@@ -265,10 +265,19 @@ class BlockAssembly(Brief):
     ) -> Statics:
         """Statics of the blocks on the patches of their faces.
 
-        closed: largest distance of two faces in contact, at the corners of their patch, over the
-        size of the smaller block. Faces of files with few digits lean on each other: 0.02 takes
-        in those that lean by about that.
-        Other parameters, and errors, as for ``scene``; InputError where no faces touch.
+        Parameters
+        ----------
+        density, friction, supports
+            As for ``scene``.
+        closed : float
+            Largest distance of two faces in contact, at the corners of their patch, over the size
+            of the smaller block. Faces of files with few digits lean on each other: 0.02 takes in
+            those that lean by about that.
+
+        Raises
+        ------
+        InputError
+            As ``scene``, and where no faces touch.
         """
         with warnings.catch_warnings():
             # they are of resting on a hull's faces, where patches are those of the file or of the
@@ -292,7 +301,15 @@ class BlockAssembly(Brief):
             )
 
     def contacts(self, closed: float, scene: Scene) -> Contacts:
-        """Corners of all patches of faces, normals from the first block to the second."""
+        """Corners of all patches of faces, normals from the first block to the second.
+
+        Parameters
+        ----------
+        closed : float
+            As for ``statics``.
+        scene : Scene
+            Of ``scene()``.
+        """
         free = scene.bodies.free.any(axis=1)
         given = [
             (p.first, p.second, p.points, p.normal(self.blocks))

@@ -165,7 +165,9 @@ class ArrayMender:
         friction : (env, contact) or (env, contact, k), coefficients, or a number.
         stiffness : (env, contact), in place of the mender's.
         gap, gap_tolerance : (env, contact) [m].
-        point, normal : (env, contact, 3); tangents (env, contact, 2, 3); part (env, contact, 2)
+        point, normal : (env, contact, 3).
+        tangents : (env, contact, 2, 3).
+        part : (env, contact, 2)
             int, of ``names``, -1 for none: for what is by name, and forces as vectors.
 
         Returns

@@ -151,7 +151,13 @@ class EngineContacts(Brief):
     powerless: np.ndarray | None = None
 
     def column(self, number: int) -> str:
-        """A degree of freedom in words."""
+        """A degree of freedom in words.
+
+        Parameters
+        ----------
+        number : int
+            Of the column of B.
+        """
         return f"degree of freedom {number}" if self.columns is None else self.columns[number]
 
     def settled(self) -> "EngineContacts":
@@ -286,8 +292,15 @@ class EngineContacts(Brief):
         return history_of(self)
 
     def slack(self, rows: np.ndarray, exponent: float) -> np.ndarray | None:
-        """Gaps (b,) of some rows (indices) without displacements that adhesion stands for; None
-        without adhesion."""
+        """Gaps (b,) of some rows without displacements that adhesion stands for; None without
+        adhesion.
+
+        Parameters
+        ----------
+        rows : (b,) int
+        exponent : float
+            Of the contact law.
+        """
         return slack(self.adhesion[rows], self.stiffness[rows], exponent)
 
     @property
@@ -297,7 +310,14 @@ class EngineContacts(Brief):
         return 0 if self.sliding is None or not m else self.sliding.shape[0] // m
 
     def tangential_rows(self, contacts: np.ndarray, directions: int) -> Matrix:
-        """Rows of ``sliding`` of some contacts (indices), the first ``directions`` of each."""
+        """Rows of ``sliding`` of some contacts.
+
+        Parameters
+        ----------
+        contacts : (b,) int
+        directions : int
+            How many of each, the first ones.
+        """
         place = self.directions * np.asarray(contacts)[:, None] + np.arange(directions)
         if directions == self.directions and len(contacts) == len(self.row):
             return self.sliding
@@ -320,7 +340,12 @@ class EngineContacts(Brief):
         return total + delivered(rows, self.tangential[:, :s].ravel())
 
     def where(self, row: int) -> str:
-        """ "contact 3 (floor and box)" of a row."""
+        """ "contact 3 (floor and box)" of a row.
+
+        Parameters
+        ----------
+        row : int
+        """
         between = "" if self.places is None else self.places.between(row)
         return f"contact {self.row[row]}{between}"
 

@@ -96,8 +96,14 @@ class Places(Brief):
         return NamedParts.of_pairs(self.names) if self.parts is None else self.parts
 
     def vectors(self, normal_force: np.ndarray, tangential: np.ndarray) -> np.ndarray:
-        """Forces on the second bodies (m, 3) [N] of normal ones (m,) and those along the tangents,
-        the first two columns of ``tangential`` (m, k)."""
+        """Forces on the second bodies (m, 3) [N].
+
+        Parameters
+        ----------
+        normal_force : (m,) [N]
+        tangential : (m, k) [N]
+            Its first two columns are along the tangents.
+        """
         push = normal_force[:, None] * self.normal
         both = tangential[:, :2]
         if both.any():
@@ -106,7 +112,13 @@ class Places(Brief):
 
     def moments(self, tangential: np.ndarray) -> np.ndarray:
         """Moments on the second bodies (m, 3) [N m]: spin about the normal and rolling about both
-        tangents, the columns of ``tangential`` (m, k) after the second."""
+        tangents.
+
+        Parameters
+        ----------
+        tangential : (m, k) [N, N m]
+            Whose columns after the second these moments are.
+        """
         spin = np.zeros((len(self.normal), 3))
         rest = tangential[:, 2:]
         if rest.any():
@@ -127,12 +139,23 @@ class Places(Brief):
         return np.concatenate([np.asarray(self.normal, float)[:, None], self.tangents], axis=1)
 
     def between(self, row: int) -> str:
-        """ " (first and second)" of one contact, for messages."""
+        """ " (first and second)" of one contact, for messages.
+
+        Parameters
+        ----------
+        row : int
+        """
         return f" ({' and '.join(self.names[row])})"
 
     def totals(self, force: np.ndarray) -> np.ndarray:
-        """Force on each system, and moment about the middle of its own points, (systems, 6); force
-        (m,) [N]: along the normals, or (m, 3): on the second bodies."""
+        """Force on each system, and moment about the middle of its own points, (systems, 6) [N, N
+        m].
+
+        Parameters
+        ----------
+        force : (m,) or (m, 3) [N]
+            Along the normals, or on the second bodies.
+        """
         if force.ndim == 1:
             force = force[:, None] * self.normal
         side, row, part = self._of_systems

@@ -56,8 +56,13 @@ class ForceGradients(Brief):
         return self._found.smooth
 
     def reverse(self, weight: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(by load (n,), by stiffness (c,), by friction (c,)): gradients of sum(weight * force),
-        weight (c, d). One linear system."""
+        """Gradients of sum(weight * force): by load (n,), by stiffness (c,), by friction (c,). One
+        linear system.
+
+        Parameters
+        ----------
+        weight : (c, d)
+        """
         weight = np.asarray(weight, float)
         if weight.shape != self.force.shape:
             raise InputError(f"weight has shape {weight.shape}; expected {self.force.shape}")
@@ -75,7 +80,12 @@ class ForceGradients(Brief):
         return load, out[0], out[1]
 
     def matrix(self, by: str) -> np.ndarray:
-        """All derivatives: (c, d, n) by "load", (c, d, c) by "stiffness" or "friction"."""
+        """All derivatives: (c, d, n) by the load, (c, d, c) by stiffness or friction.
+
+        Parameters
+        ----------
+        by : {"load", "stiffness", "friction"}
+        """
         if by not in BY:
             raise InputError(f"by is {by!r}; expected one of {', '.join(BY)}")
         place, shape = BY.index(by), self.force.shape
@@ -170,9 +180,13 @@ class ForceMap:
 
     @classmethod
     def of(cls, mended: "MendedForces") -> "ForceMap":
-        """Of the contacts of ``MendedForces`` that took part (``row``), in the motions of the
-        problem solved: at ``mended.load``, ``.stiffness`` and ``.friction`` its forces are those of
-        ``mended``."""
+        """Of the contacts that took part (``row``), in the motions of the problem solved: at
+        ``mended.load``, ``.stiffness`` and ``.friction`` its forces are those of ``mended``.
+
+        Parameters
+        ----------
+        mended : MendedForces
+        """
         return cls(
             mended.B,
             mended.T if mended.joint else None,

@@ -76,7 +76,18 @@ class ContactSprings(Brief):
 
     def at(self, places: Places) -> tuple[np.ndarray, np.ndarray]:
         """(normal force (m,), friction force along the tangents (m, 2)) of the contacts of another
-        state; zeros for those that are new. Raises InputError without the tangents."""
+        state; zeros for those that are new.
+
+        Parameters
+        ----------
+        places : Places
+            Of these contacts.
+
+        Raises
+        ------
+        InputError
+            Without the tangents.
+        """
         part, point = _parts(places), _middles(places)
         m = len(part)
         normal, along = np.zeros(m), np.zeros((m, 2))

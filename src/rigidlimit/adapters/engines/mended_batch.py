@@ -46,7 +46,13 @@ class MendedBatch:
 
     @classmethod
     def of(cls, mended: Iterable[MendedForces]) -> "MendedBatch":
-        """Of mended forces of several states, as ``Mender.along`` gives them."""
+        """Of mended forces of several states.
+
+        Parameters
+        ----------
+        mended : iterable of MendedForces
+            As ``Mender.along`` gives them.
+        """
         return cls(list(mended), lambda answer: answer)
 
     def __len__(self) -> int:

@@ -137,12 +137,18 @@ class Mender:
     def mend(self, data: "MjData") -> MendedForces:
         """Mended forces of one state, as ``from_mujoco`` has them.
 
-        data : mjData after ``mj_step`` or ``mj_forward``. What is not asked of the result is not
-        made: its message, notes and balance come from what was kept of the state.
+        What is not asked of the result is not made: its message, notes and balance come from what
+        was kept of the state.
+
+        Parameters
+        ----------
+        data : MjData
+            After ``mj_step`` or ``mj_forward``.
 
         Raises
         ------
-        InputError : data of another model, or forces that are not of the present state.
+        InputError
+            For data of another model, or forces that are not of the present state.
         """
         answer = self._answer(data)
         return answer if isinstance(answer, MendedForces) else self._forces(answer)
@@ -150,12 +156,16 @@ class Mender:
     def mend_many(self, states: Iterable["MjData"]) -> MendedBatch:
         """Mended forces of many states of the model, each as ``mend`` has them.
 
-        states : MjData of as many environments, or of moments of a trajectory; each may be changed
-        as soon as it has been read, so that one MjData may be stepped on between them.
+        Parameters
+        ----------
+        states : iterable of MjData
+            Of as many environments, or of moments of a trajectory; each may be changed as soon as
+            it has been read, so that one MjData may be stepped on between them.
 
         Raises
         ------
-        InputError : as ``mend``, with the number of the state.
+        InputError
+            As ``mend``, with the number of the state.
         """
         answers = []
         for i, data in enumerate(states):
@@ -173,17 +183,22 @@ class Mender:
 
         What ``mend`` has are the forces of contacts loaded slowly from nothing. Where a grasp was
         squeezed, pushed and let go, what sticks keeps friction forces that no balance tells, and
-        they depend on the way. ``MendedBatch.of`` makes arrays of the states.
+        they depend on the way. ``MendedBatch.of`` makes arrays of the states. Where normal and
+        friction forces are not found together (``on_friction="keep"``, no friction), there is
+        nothing to remember.
 
-        states : one MjData that moves on between them, or several, in order of time. springs : of a
-            state before the first (``MendedForces.springs``); None: contacts begin without forces.
-
-        Where normal and friction forces
-        are not found together (``on_friction="keep"``, no friction), there is nothing to remember.
+        Parameters
+        ----------
+        states : iterable of MjData
+            One that moves on between them, or several, in order of time.
+        springs : ContactSprings, optional
+            Of a state before the first (``MendedForces.springs``); None: contacts begin without
+            forces.
 
         Raises
         ------
-        InputError : as ``mend``, with the number of the state.
+        InputError
+            As ``mend``, with the number of the state.
         """
         for i, data in enumerate(states):
             try:

@@ -145,10 +145,17 @@ class MendedSensors:
             raise self.error
 
     def read(self, data: "MjData") -> MendedForces:
-        """Fill the sensors from the state of ``data`` after ``mj_step`` or ``mj_forward``, without
-        a callback. Returns its mended forces.
+        """Fill the sensors from a state, without a callback; returns its mended forces.
 
-        Raises InputError as ``Mender.mend``.
+        Parameters
+        ----------
+        data : MjData
+            After ``mj_step`` or ``mj_forward``.
+
+        Raises
+        ------
+        InputError
+            As ``Mender.mend``.
         """
         mended = self._mended(data)
         self.readings.fill(mended, data)

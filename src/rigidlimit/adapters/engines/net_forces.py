@@ -81,8 +81,13 @@ class NetForce(Brief):
     ) -> np.ndarray:
         """Force and torque (6,) [N, N m] as a sensor at a place and in a frame has them.
 
-        about (3,) [m]: point of the torque; None: ``point``. axes (3, 3): of the frame, its axes in
-        the columns, as ``data.site_xmat.reshape(3, 3)`` of MuJoCo; None: the world's.
+        Parameters
+        ----------
+        about : (3,) [m], optional
+            Point of the torque; None: ``point``.
+        axes : (3, 3), optional
+            Of the frame, its axes in the columns, as ``data.site_xmat.reshape(3, 3)`` of MuJoCo;
+            None: the world's.
         """
         arm = self.point - (self.point if about is None else arrays.point("about", about))
         parts = np.concatenate([self.force, self.torque + np.cross(arm, self.force)]).reshape(2, 3)
@@ -95,8 +100,14 @@ class NetForce(Brief):
         return (parts @ turn).ravel()
 
     def zero_moment_point(self, normal: ArrayLike = (0.0, 0.0, 1.0)) -> np.ndarray:
-        """(3,) [m], in the plane through ``point`` across ``normal``: where the contact forces have
-        no moment but about the normal. nan where they do not push along it."""
+        """(3,) [m], in the plane through ``point`` across the normal: where the contact forces have
+        no moment but about the normal. nan where they do not push along it.
+
+        Parameters
+        ----------
+        normal : (3,)
+            Of the ground; its length does not count.
+        """
         n = arrays.point("normal", normal)
         n = n / (np.linalg.norm(n) or 1.0)
         push = float(self.force @ n)

@@ -119,8 +119,20 @@ class MendOptions:
             arrays.positive("budget", self.budget)
 
     def solver_for(self, rows: np.ndarray, m: int) -> dict[str, Any]:
-        """Keywords for ``compatible_forces`` of some of m contacts: indices. Raises InputError for
-        a wrong number of entries."""
+        """Keywords for ``compatible_forces`` of some contacts.
+
+        Parameters
+        ----------
+        rows : (b,) int
+            Their indices.
+        m : int
+            Number of all.
+
+        Raises
+        ------
+        InputError
+            For a wrong number of entries.
+        """
         chosen = dict(self.solver)
         for name in BY_CONTACT:
             if chosen.get(name) is not None:
@@ -129,8 +141,18 @@ class MendOptions:
         return chosen
 
     def solver_for_friction(self, n: int) -> dict[str, Any]:
-        """Keywords for forces with friction, of n degrees of freedom. Raises InputError for those
-        that only normal forces know."""
+        """Keywords for forces with friction.
+
+        Parameters
+        ----------
+        n : int
+            Degrees of freedom.
+
+        Raises
+        ------
+        InputError
+            For those that only normal forces know.
+        """
         chosen = {name: value for name, value in self.solver.items() if value is not None}
         if chosen.pop("method", "newton") != "newton":
             raise InputError(

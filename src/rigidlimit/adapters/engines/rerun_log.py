@@ -88,9 +88,16 @@ class RerunLog:
         thickness, ``PATH/engine``; curves ``PATH/PART/normal_force`` of both and
         ``PATH/PART/friction_margin``; the message where forces did not converge.
 
-        time [s]: on the timeline "time"; None: the recording's own.
+        Parameters
+        ----------
+        mended : MendedForces
+        time : float [s], optional
+            On the timeline "time"; None: the recording's own.
 
-        Raises InputError for a part that the model does not have, and without contact points.
+        Raises
+        ------
+        InputError
+            For a part that the model does not have, and without contact points.
         """
         self._at(time)
         listed = mended.listed
@@ -124,8 +131,17 @@ class RerunLog:
             self._log("message", self.rerun.TextLog(mended.message, level="WARN"))
 
     def bodies(self, model: "MjModel", data: "MjData", *, time: float | None = None) -> None:
-        """Shapes of a MuJoCo model as it shows them (groups 0 to 2) at the poses of ``data``, below
-        ``PATH/bodies``. Height fields, flexes and skins are left out."""
+        """Shapes of a MuJoCo model as it shows them (groups 0 to 2), below ``PATH/bodies``. Height
+        fields, flexes and skins are left out.
+
+        Parameters
+        ----------
+        model : MjModel
+        data : MjData
+            Whose poses are shown.
+        time : float [s], optional
+            As for ``forces``.
+        """
         self._at(time)
         if self._shown is not model:
             for name, number, shape in body_shapes(self.rerun, model):

@@ -199,12 +199,21 @@ class MendedForces(SolvedProblem):
     def on(self, name: str, *, by: str | None = None, about: ArrayLike | None = None) -> NetForce:
         """Net contact force and torque on a part of the engine's model, as a sensor there has it.
 
-        name: of a geom, a body or a link; its end after "/", "::" or a space will do where only one
-        part is called so. by: only of its contacts with this part, named in the same way; None: of
-        all. about (3,) [m]: point of the torque; None: the centroid of its contacts,
-        weighted by their normal forces.
+        Parameters
+        ----------
+        name : str
+            Of a geom, a body or a link; its end after "/", "::" or a space will do where only one
+            part is called so.
+        by : str, optional
+            Only of its contacts with this part, named in the same way; None: of all.
+        about : (3,) [m], optional
+            Point of the torque; None: the centroid of its contacts, weighted by their normal
+            forces.
 
-        Raises InputError for a name that the model does not have, or for several parts.
+        Raises
+        ------
+        InputError
+            For a name that the model does not have, or for several parts.
         """
         return of_part(self, name, by, about)
 
@@ -244,16 +253,31 @@ class MendedForces(SolvedProblem):
         return worst / float(force) if force > 0 else (np.inf if worst > 0 else 0.0)
 
     def determinacy(self, **options: Any) -> "Determinacy | RoughDeterminacy":
-        """Which forces balance alone determines, of the contacts that took part; see
-        ``rigidlimit.determinacy``. Its indices are those of ``row``."""
+        """Which forces balance alone determines, of the contacts that took part. Its indices are
+        those of ``row``.
+
+        Parameters
+        ----------
+        **options
+            Of ``rigidlimit.determinacy``.
+        """
         rough = dict(tangential=self.T, friction=self.friction) if self.joint else {}
         return determinacy(self.B, self.load, fixed=self.held, **rough, **options)
 
     def sensitivity(self, **options: Any) -> "Sensitivity | RoughSensitivity":
         """Derivatives of the forces of the contacts that took part with respect to stiffness,
-        friction and load; see ``rigidlimit.sensitivity``. Its indices are those of ``row``.
+        friction and load. Its indices are those of ``row``.
 
-        Raises InputError for forces that go on from ``springs`` of an earlier state."""
+        Parameters
+        ----------
+        **options
+            Of ``rigidlimit.sensitivity``.
+
+        Raises
+        ------
+        InputError
+            For forces that go on from ``springs`` of an earlier state.
+        """
         if self.joint and self.contacts.springs is not None:
             raise InputError(
                 "derivatives are of contacts loaded from nothing; found springs= of an earlier "

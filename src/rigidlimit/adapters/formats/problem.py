@@ -141,7 +141,13 @@ class CapturedProblem(Brief):
         return sp.bsr_array(self.local().W, blocksize=(self.dim, self.dim))
 
     def solve(self, *, tolerance: float = 1e-10) -> "CoulombAnswer":
-        """Impulses with exact Coulomb friction, ``.reaction`` (m, d) [N s]: ``solve_coulomb``."""
+        """Impulses with exact Coulomb friction, ``.reaction`` (m, d) [N s].
+
+        Parameters
+        ----------
+        tolerance : float
+            On the residual, as of ``solve_coulomb``.
+        """
         from ..coulomb import solve_coulomb
 
         return solve_coulomb(self, tolerance=tolerance)

@@ -180,7 +180,13 @@ class RoughDeterminacy(Displayed):
         return self.described("N")
 
     def described(self, unit: str) -> str:
-        """``message`` of forces in another unit, as impulses in N s."""
+        """``message`` of forces in another unit.
+
+        Parameters
+        ----------
+        unit : str
+            As "N s" of impulses.
+        """
         m = len(self.determined)
         whole = int(self.determined.all(axis=1).sum())
         lines = [

@@ -114,10 +114,25 @@ class RoughSensitivity(Brief):
         log_stiffness: ArrayLike | None = None,
         load: ArrayLike | None = None,
     ) -> np.ndarray:
-        """Derivative of the forces along a direction, (m, d) [N]: what changes is mu by friction
-        (m,), ln k_t by log_tangential_stiffness (m,), ln k_n (at fixed k_t) by log_stiffness (m,)
-        and F~ by load (n,) [N, N m]. A number changes all contacts alike. nan where the change
-        requires forces along a motion that sliding contacts do not resist (``solve_residual``)."""
+        """Derivative of the forces along a direction, (m, d) [N].
+
+        Parameters
+        ----------
+        friction : float or (m,)
+            Change of mu; a number changes all contacts alike.
+        log_tangential_stiffness : float or (m,)
+            Of ln k_t.
+        log_stiffness : float or (m,)
+            Of ln k_n, at fixed k_t.
+        load : (n,) [N, N m], optional
+            Of F~.
+
+        Returns
+        -------
+        (m, d) ndarray [N]
+            nan where the change requires forces along a motion that sliding contacts do not resist
+            (``solve_residual``).
+        """
         m = len(self.force)
         tangential = self.force[:, 1:]
         change = np.zeros_like(self.force)
@@ -137,8 +152,18 @@ class RoughSensitivity(Brief):
         return self._linear.change(change, load)
 
     def reverse(self, weight: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """(by mu (m,), by ln k_t (m,), by ln k_n at fixed k_t (m,), by F~ (n,)): gradients of
-        sum(weight * f), weight (m, d). nan as of ``forward``."""
+        """Gradients of sum(weight * f): by mu (m,), by ln k_t (m,), by ln k_n at fixed k_t (m,), by
+        F~ (n,).
+
+        Parameters
+        ----------
+        weight : (m, d)
+
+        Returns
+        -------
+        tuple of ndarray
+            nan as of ``forward``.
+        """
         weight = np.asarray(weight, float)
         if weight.shape != self.force.shape:
             raise InputError(f"weight has shape {weight.shape}; expected {self.force.shape}")
@@ -163,8 +188,13 @@ class RoughSensitivity(Brief):
         return np.hstack([none, slides * normal * e]), np.hstack([normal, slides * tangential])
 
     def matrix(self, by: str) -> np.ndarray:
-        """All derivatives, (m d, m) or (m d, n): forces contact by contact against mu ("friction"),
-        ln k_t ("log_tangential_stiffness"), ln k_n ("log_stiffness") or F~ ("load")."""
+        """All derivatives, (m d, m) or (m d, n), forces contact by contact.
+
+        Parameters
+        ----------
+        by : {"friction", "log_tangential_stiffness", "log_stiffness", "load"}
+            What changes: mu, ln k_t, ln k_n or F~.
+        """
         if by not in BY:
             raise InputError(f"by is {by!r}; expected one of {', '.join(BY)}")
         count = self._linear.problem.n if by == "load" else len(self.force)

@@ -68,7 +68,12 @@ class Rose(Brief):
         )
 
     def fitted(self, angle: np.ndarray) -> np.ndarray:
-        """The harmonic at these angles [rad]."""
+        """The harmonic at some angles.
+
+        Parameters
+        ----------
+        angle : ndarray [rad]
+        """
         return self.mean * (1 + self.amplitude * np.cos(2 * (angle - self.direction)))
 
 

@@ -132,8 +132,8 @@ class SlidingCollapse(Brief):
         return (
             f"lower estimate of the load factor {self.factor:.6g} {searched}: forces within "
             f"Coulomb's friction balance the load there while a mechanism {moves}, so that "
-            "collapse may begin\nno strict bound, as it is an equilibrium with non-associated flow "
-            "found by iteration: other states may lie lower, and the history of loading decides"
+            "collapse may begin\nnot a strict bound: it is an equilibrium with non-associated flow "
+            "found by iteration, other states may lie lower, and the history of loading decides"
         )
 
 

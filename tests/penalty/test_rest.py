@@ -570,3 +570,17 @@ def test_settle_takes_what_a_simulation_takes():
     ):
         with pytest.raises(InputError, match=fragment):
             mistake()
+
+
+def test_what_falls_forever_ends_soon():
+    """Contract: a ball without a floor is given up when it is far from all, with the reason, and
+    not after 724 m and a minute; one that its weight brings back is not."""
+    scene = rl.Scene(name="well")
+    scene.add(rl.Sphere(0.1), position=(0, 0, 1), mass=1.0, name="ball")
+    told = r"farthest, 3\.\d+ m; expected walls or a floor in the way of 'ball', ahead of which"
+    with pytest.raises(NoRest, match=told):
+        rl.settle(scene)
+    scene = rl.Scene(name="thrown")
+    scene.add(rl.HalfSpace(), position=(0, 0, 0))
+    ball = scene.add(rl.Sphere(0.1), position=(0, 0, 0.1), mass=1.0, velocity=(0, 0, 10.0))
+    assert rl.settle(scene).state.position[ball, 2] == pytest.approx(0.1, abs=1e-6)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import typer
 
-from ..errors import InputError
+from ..errors import InputError, MissingExtra
 from .options import LIMITS, Intervals
 from .tables import new_table, terminal
 
@@ -232,7 +232,7 @@ def tell(rough: Rough, contacts: str | None, intervals: Intervals, out: Path | N
     rows = dict(rough.rows)
     try:
         found = determinacy(**rows, force=rough.force, contacts=chosen, intervals=how)
-    except InputError as error:
+    except (InputError, MissingExtra) as error:
         typer.echo(f"which forces are determined is not known: {error}")
     load, slide = rows.pop("load"), rows.pop("sliding_direction", None)
     if np.any(rows["friction"]) and slide is None:

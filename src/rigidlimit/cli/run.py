@@ -49,7 +49,7 @@ def run(
         ),
     ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Start anew over a stopped run of --out.")
+        bool, typer.Option("--overwrite", help="Discard the stopped run of --out, and restart.")
     ] = False,
     vtk: Annotated[Path | None, typer.Option(help="Folder for ParaView files.")] = None,
     picture: Annotated[Path | None, typer.Option(help="Force network as PNG, PDF or SVG.")] = None,

@@ -216,7 +216,7 @@ def _check_parts(path: Path, unfinished: Unfinished, every: int) -> None:
     if missing:
         raise OutputError(
             f"{parts}: damaged: {counted(len(missing), 'stored step')} missing, the first step "
-            f"{missing[0]}; start the run anew with --overwrite"
+            f"{missing[0]}; restart the run with --overwrite"
         )
 
 

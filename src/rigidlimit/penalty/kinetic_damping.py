@@ -72,7 +72,7 @@ def _damped(simulation, step, before) -> float:
 
 def _expected(away: str, rough: bool) -> str:
     if away:
-        return f"walls or a floor in the way of {away!r}, ahead of which nothing lies"
+        return in_the_way(away)
     if rough:
         return (
             "a scene that comes to rest, or more steps (max_steps); rigidlimit collapse and "
@@ -82,3 +82,8 @@ def _expected(away: str, rough: bool) -> str:
         "a scene that comes to rest, or more steps (max_steps): without friction, what leans or "
         "stands on a slope slides until something holds it"
     )
+
+
+def in_the_way(away: str) -> str:
+    """What a body that falls forever lacks."""
+    return f"walls or a floor in the way of {away!r}, ahead of which nothing lies"

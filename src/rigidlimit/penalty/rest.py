@@ -48,7 +48,7 @@ from ..simulation import Simulation
 from ..status import Status
 from ..step.motion import farthest, motion
 from .ball_engine import serves
-from .kinetic_damping import damp
+from .kinetic_damping import damp, in_the_way
 from .rest_by_energy import LeastEnergyRest
 from .rest_checks import (
     SETTINGS,
@@ -240,6 +240,8 @@ class _Settling:
         """Of how it goes, between steps; ends it when time is over."""
         if self.callback is not None:
             self.callback(text)
+        if self.dem.running:
+            self._check_flight(text)
         if time.monotonic() - self.began > self.max_seconds:
             simulation = self.simulation
             state = self.dem.dem.state if self.dem.running else simulation.state
@@ -248,6 +250,17 @@ class _Settling:
                 f"scene {self.simulation.scene.name!r} is not at rest after {self.max_seconds:g} s "
                 f"of the wall clock: {text}; {who}; expected more time (max_seconds), or a scene "
                 "that comes to rest sooner" + driven(self.simulation)
+            )
+
+    def _check_flight(self, text: str):
+        """Raises NoRest where the DEM has a body that falls forever."""
+        simulation, state = self.simulation, self.dem.dem.state
+        away = flies_away(simulation, self.begun, state)
+        if away:
+            raise NoRest(
+                f"scene {simulation.scene.name!r} is not at rest: {text}; "
+                f"{motion(simulation.bodies, self.begun, state, simulation.dt)}; expected "
+                f"{in_the_way(away)}"
             )
 
     def _step(self):

@@ -159,15 +159,19 @@ def stopped(state: State, bodies: Bodies) -> State:
     return state.moved(velocity=np.where(bodies.free, 0.0, state.velocity))
 
 
-def flies_away(simulation: Simulation, begun: State) -> str:
-    """The body that has gone farthest since ``begun``, if that is far and nothing lies ahead of it,
-    or ""."""
-    bodies, state = simulation.bodies, simulation.last.state
-    way = ways(bodies, begun, state)
+def flies_away(simulation: Simulation, begun: State, state: State | None = None) -> str:
+    """The body that has gone farthest since ``begun``, if that is far, its load does not bring it
+    back and nothing lies ahead of it, or "". state: of a DEM; by default that of the last step."""
+    bodies = simulation.bodies
+    now = simulation.last.state if state is None else state
+    way = ways(bodies, begun, now)
     body = int(way.argmax())
-    far = way[body] > SETTINGS.gone * bodies.length
-    gone = far and body not in simulation.last.contacts.body
-    return bodies.names[body] if gone and flies_off(bodies, state, body) else ""
+    if way[body] <= SETTINGS.gone * bodies.length:
+        return ""
+    load = simulation.external_force.reshape(-1, 6)[body, :3]
+    held = load @ now.velocity[body, :3] < 0.0
+    held |= state is None and body in simulation.last.contacts.body
+    return "" if held or not flies_off(bodies, now, body) else bodies.names[body]
 
 
 def is_loaded(simulation: Simulation) -> bool:

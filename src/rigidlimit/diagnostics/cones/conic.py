@@ -18,7 +18,7 @@ from importlib.util import find_spec
 import numpy as np
 import scipy.sparse as sp
 
-from ...errors import InputError
+from ...errors import MissingExtra
 from ..tolerances import TOLERANCES
 from .conic_checks import (
     FAILED,
@@ -42,7 +42,7 @@ def solve(program: Program, end: float = np.inf) -> Answer:
     """What is proved of the optimum: by a second way where the first one does not prove it.
 
     end: time by ``time.perf_counter`` after which solvers stop, with what was proved until then.
-    Raises InputError where cones require Clarabel and it is not installed.
+    Raises MissingExtra where cones require Clarabel and it is not installed.
     """
     return _first_proof(program, _attempts(program, end))
 
@@ -156,7 +156,7 @@ def _clarabel():
     try:
         import clarabel
     except ImportError:
-        raise InputError(
+        raise MissingExtra(
             "friction in space makes second-order cones, and no solver for them is installed; "
             "expected Clarabel: pip install 'rigidlimit[determinacy]'"
         ) from None

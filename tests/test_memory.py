@@ -3,7 +3,7 @@
 import pytest
 
 from rigidlimit._support import memory
-from rigidlimit.errors import NoRoom
+from rigidlimit.errors import OutOfMemory
 
 TABLE = "MemTotal: 100 kB\nMemFree: 10 kB\nMemAvailable:   50 kB\n"
 
@@ -56,7 +56,7 @@ def test_what_does_not_fit_is_named(monkeypatch):
     """The message says what, how much, how much there is, and what to try."""
     monkeypatch.setattr(memory, "_of_machine", lambda: 1e9)
     memory.check_room(0.5e9, "the matrix")
-    with pytest.raises(NoRoom, match=r"the matrix takes 2 GB.*found 0\.8 GB.*more"):
+    with pytest.raises(OutOfMemory, match=r"the matrix takes 2 GB.*found 0\.8 GB.*more"):
         memory.check_room(2e9, "the matrix")
 
 

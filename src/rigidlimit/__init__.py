@@ -40,7 +40,7 @@ _HOME = {
     "Material": "bodies",
     "MissingExtra": "errors",
     "NoRest": "errors",
-    "NoRoom": "errors",
+    "OutOfMemory": "errors",
     "OutputError": "errors",
     "Packing": "adapters.packings.packing",
     "PenaltyResult": "penalty",

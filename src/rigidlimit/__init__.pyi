@@ -56,7 +56,7 @@ from .errors import ContactError as ContactError
 from .errors import InputError as InputError
 from .errors import MissingExtra as MissingExtra
 from .errors import NoRest as NoRest
-from .errors import NoRoom as NoRoom
+from .errors import OutOfMemory as OutOfMemory
 from .errors import OutputError as OutputError
 from .errors import RigidlimitError as RigidlimitError
 from .errors import SceneError as SceneError

@@ -8,7 +8,7 @@ __all__ = [
     "InputError",
     "MissingExtra",
     "NoRest",
-    "NoRoom",
+    "OutOfMemory",
     "OutputError",
     "RigidlimitError",
     "SceneError",
@@ -59,7 +59,7 @@ class SceneError(RigidlimitError, ValueError):
     """
 
 
-class NoRest(InputError):
+class NoRest(RigidlimitError):
     """A scene that was not brought to rest: bodies that fall for ever, or time that is over.
 
     Examples
@@ -105,13 +105,13 @@ class OutputError(RigidlimitError, OSError):
     """
 
 
-class NoRoom(RigidlimitError, MemoryError):
+class OutOfMemory(RigidlimitError, MemoryError):
     """Less memory is free than a computation needs; nothing was begun.
 
     Examples
     --------
     >>> import rigidlimit as rl
-    >>> issubclass(rl.NoRoom, MemoryError) and issubclass(rl.NoRoom, rl.RigidlimitError)
+    >>> issubclass(rl.OutOfMemory, MemoryError) and issubclass(rl.OutOfMemory, rl.RigidlimitError)
     True
     """
 

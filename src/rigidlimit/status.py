@@ -12,8 +12,8 @@ class Status(Enum):
     Attributes
     ----------
     value : str
-        "converged", "max_iterations", "stalled", "load_not_carried", "no_room", "no_equilibrium",
-        "jammed", "relaxed", "unbalanced", "approximate" or "unstable".
+        "converged", "max_iterations", "stalled", "load_not_carried", "out_of_memory",
+        "no_equilibrium", "jammed", "relaxed", "unbalanced", "approximate" or "unstable".
     advice : str
         What it means, and what to try.
 
@@ -31,7 +31,7 @@ class Status(Enum):
     MAX_ITERATIONS = "max_iterations"
     STALLED = "stalled"
     LOAD_NOT_CARRIED = "load_not_carried"
-    NO_ROOM = "no_room"
+    OUT_OF_MEMORY = "out_of_memory"
     NO_EQUILIBRIUM = "no_equilibrium"
     JAMMED = "jammed"
     RELAXED = "relaxed"
@@ -63,7 +63,7 @@ _ADVICE = {
         "the admissible ones of least energy; give the history that the contacts come from, more "
         "increments, or more friction"
     ),
-    Status.NO_ROOM: (
+    Status.OUT_OF_MEMORY: (
         "the forces balance the load but need not be those of elastic bodies: to find these, a "
         "factorization needs more memory than is free (for a million contacts some 8 kB each); "
         "free memory, or use a machine with more"

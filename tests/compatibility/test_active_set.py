@@ -6,7 +6,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit._support import memory
 from rigidlimit.compatibility import active_set
-from rigidlimit.errors import NoRoom
+from rigidlimit.errors import OutOfMemory
 from rigidlimit.status import Status
 from tests.problems import nearly_determinate, random_springs
 
@@ -50,7 +50,7 @@ def test_without_memory_for_a_factorization(monkeypatch):
     monkeypatch.setattr(memory, "_of_machine", lambda: 1e5)
     monkeypatch.setattr(memory, "LITTLE", 0)
     found = rl.compatible_forces(B, B.T @ force, admissible=force)
-    assert found.status is Status.NO_ROOM and "memory" in found.message
+    assert found.status is Status.OUT_OF_MEMORY and "memory" in found.message
     assert found.factorizations == found.linear_iterations == 0
     np.testing.assert_allclose(found.force, force, rtol=1e-15)  # scaled and back
     assert found.duality_gap > 0.1  # they are not known to be the answer
@@ -63,7 +63,7 @@ def test_without_memory_what_newton_found_stays(monkeypatch):
     forces and displacements are those that obey the law, as before it began."""
 
     def without_room(*_, **__):
-        raise NoRoom("no room")
+        raise OutOfMemory("no room")
 
     B, load, _, k = nearly_determinate(2, n=320, redundant=-10)
     monkeypatch.setattr(active_set, "solve", without_room)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from rigidlimit._support import memory
-from rigidlimit.errors import NoRoom
+from rigidlimit.errors import OutOfMemory
 from rigidlimit.linear import LinearStats, Network, blas_threads, fronts, lapack
 from rigidlimit.linear.dissection import elimination_order, neighbours
 from rigidlimit.linear.library_factors import LUFactor
@@ -51,7 +51,7 @@ def test_memory_is_known_beforehand(threads, rounded, monkeypatch):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(memory, "_of_machine", lambda: told)
         patch.setattr(memory, "LITTLE", 0)
-        with pytest.raises(NoRoom, match=rf"network of {n:,} degrees of freedom"):
+        with pytest.raises(OutOfMemory, match=rf"network of {n:,} degrees of freedom"):
             system.solve_directly(np.ones(n), LinearStats())
 
 

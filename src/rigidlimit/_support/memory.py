@@ -7,7 +7,7 @@ factorizations check here first. Containers have limits of their own (control gr
 import os
 from pathlib import Path
 
-from ..errors import NoRoom
+from ..errors import OutOfMemory
 
 GROUPS = Path("/sys/fs/cgroup")
 KEPT = 0.8
@@ -28,10 +28,10 @@ def fits(size: float) -> bool:
 
 
 def check_room(size: float, what: str) -> None:
-    """Raises NoRoom if ``what``, "the factorization of ...", of ``size`` bytes would not fit."""
+    """Raises OutOfMemory if ``what``, "the factorization of ...", of ``size`` bytes is too much."""
     if not fits(size):
         free = room()
-        raise NoRoom(
+        raise OutOfMemory(
             f"{what} takes {size / 1e9:.2g} GB of memory; found {free / 1e9:.2g} GB to take "
             "(0.8 of what is free): free memory, or use a machine with more"
         )

@@ -130,7 +130,7 @@ def solve_coulomb(captured: "CapturedProblem", *, tolerance: float = 1e-10) -> C
     ------
     InputError
         For negative friction, and W that cannot be B M^-1 B^T.
-    NoRoom
+    OutOfMemory
         Where there is no memory for W.
 
     Warns

@@ -95,7 +95,7 @@ def solve(
 
     admissible (m,): forces f >= 0 that balance the load. unresolved: see ``weak_motions.py``.
     iterations of the answer: changes of W.
-    Raises NoRoom.
+    Raises OutOfMemory.
     """
     network, k, q = problem.network, problem.stiffness, 1.0 / (problem.exponent - 1.0)
     force, iterations, before, status = admissible, 0, np.inf, Status.STALLED

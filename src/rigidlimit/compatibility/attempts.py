@@ -100,7 +100,7 @@ class Attempts:
         self.weak: WeakMotions | None = None
         self.unresolved, self.balanced_load = 0.0, None
         self.met: WeakMotions | None = None  # by the active set method where it stopped short
-        self.missed, self.arrived, self.no_room = np.inf, False, False
+        self.missed, self.arrived, self.out_of_memory = np.inf, False, False
 
     @property
     def spent(self) -> bool:

@@ -22,7 +22,7 @@ from ..equilibrium import regularized_newton, smooth_newton
 from ..equilibrium.result import Equilibrium
 from ..equilibrium.smooth_law import SmoothNetwork
 from ..equilibrium.sums import WHOLE, Sums
-from ..errors import NoRoom
+from ..errors import OutOfMemory
 from ..linear import LinearStats, cost
 from ..linear.stiffness import SETTINGS as LINEAR
 from ..status import Status
@@ -151,8 +151,8 @@ class Search(Attempts):
         enough = dict(enough=lambda u, f: self.gap(u, f) <= self.settings.gap * self.tolerance)
         try:
             return self.by(regularized_newton.solve, start, self.settings.factorized, **enough)
-        except NoRoom:
-            self.no_room = True
+        except OutOfMemory:
+            self.out_of_memory = True
             return self.attempt(start, limit)
 
     @property
@@ -163,8 +163,8 @@ class Search(Attempts):
     def directly(self) -> bool:
         """Whether Newton should solve by factorizations: where their cost is negligible, and
         where conjugate gradients cost too much or failed, as where motions are almost free."""
-        if self.no_room or self.small:
-            return not self.no_room
+        if self.out_of_memory or self.small:
+            return not self.out_of_memory
         hard = self.stats.costly > 0 or self.stats.cg_failures > 0 or self.stopped_at is not None
         return hard and cost.affordable(self.network, self.stats.products)
 
@@ -186,9 +186,11 @@ class Search(Attempts):
     # among forces that balance the load
 
     def by_active_set(self, admissible: np.ndarray | None) -> Status | None:
-        """From given forces by the active set method; None where that does not apply. NO_ROOM: the
-        given forces, if nothing was found before. Forces due to rounding, different in every run,
-        would be taken as active contacts."""
+        """From given forces by the active set method; None where that does not apply.
+
+        OUT_OF_MEMORY: the given forces, if nothing was found before. Forces due to rounding,
+        different in every run, would be taken as active contacts.
+        """
         if admissible is None or self.problem.offset is not None:
             return None
         admissible = np.where(bearing(admissible), admissible, 0.0)
@@ -201,12 +203,12 @@ class Search(Attempts):
             left_out = self.met is not None and self.met.out.size
             if status is None and left_out:  # those that stay may not be carried without them
                 status = self.among_forces(admissible, 0.0)
-        except NoRoom:
+        except OutOfMemory:
             if self.force is not None:  # what the other ways have found stays
                 return None
             # they have no hope here
             self.u, self.force, self.history = np.zeros(len(load)), admissible, [imbalance]
-            return Status.NO_ROOM
+            return Status.OUT_OF_MEMORY
         return status
 
     def among_forces(self, admissible: np.ndarray, unresolved: float) -> Status | None:

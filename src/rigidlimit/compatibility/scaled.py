@@ -142,7 +142,7 @@ class Scaled:
             # what contacts are moved by is carried, and nothing comes nearer than that
             found.status = Status.LOAD_NOT_CARRIED
             return self._given_back(found, stats, load, Status.CONVERGED)
-        if status in (Status.CONVERGED, Status.NO_ROOM):
+        if status in (Status.CONVERGED, Status.OUT_OF_MEMORY):
             return self._given_back(found, stats, load, None)
         if not uncarried and self.problem.imbalance(found.force) <= INFEASIBLE:
             found.status = Status.STALLED  # a load as near as that counts as carried

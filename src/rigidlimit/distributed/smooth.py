@@ -56,6 +56,6 @@ class PartSystem:
 
     def solve(self, rhs: np.ndarray, *, target: float, stats: LinearStats) -> np.ndarray:
         """x (o w,) with |K x - rhs| <= target in the 2-norm as far as rounding allows; not finite
-        where K is singular. Raises NoRoom."""
+        where K is singular. Raises OutOfMemory."""
         rhs = np.where(self.part.moved, rhs.reshape(self.part.load.shape), 0.0)
         return self.solver.solve(rhs, target).ravel()

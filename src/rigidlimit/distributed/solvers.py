@@ -12,7 +12,7 @@ import zlib
 import numpy as np
 
 from .._support.memory import room
-from ..errors import NoRoom
+from ..errors import OutOfMemory
 from .part import Part
 from .ranks import Ranks
 from .stiffness import Assembly
@@ -121,7 +121,7 @@ class Solver:
 
     def solve(self, rhs: np.ndarray, target: float) -> np.ndarray:
         """x (o, w) with |K x - rhs| <= target in the 2-norm, for rhs (o, w), or as near as rounding
-        lets it; not finite where K is singular. Raises NoRoom."""
+        lets it; not finite where K is singular. Raises OutOfMemory."""
         PETSc = self.ranks.PETSc
         self.rhs.setArray(rhs.ravel())
         norm = self.rhs.norm()
@@ -155,7 +155,7 @@ class Solver:
 
 
 def _no_room():
-    raise NoRoom(
+    raise OutOfMemory(
         "PETSc lacks memory for its linear system; expected solver='gamg', which takes less than "
         "a factorization, or more machines"
     )

@@ -63,7 +63,7 @@ def finish(
 ) -> tuple[np.ndarray, float, int]:
     """(forces, residual, rounds): better forces than ``force`` (m,), to ``tolerance`` if it can be.
 
-    network: B with scaled columns, and the inertia. Raises NoRoom.
+    network: B with scaled columns, and the inertia. Raises OutOfMemory.
     """
     best, rounds = _Iterate(problem, force), 0
     for sigma in settings.springs:

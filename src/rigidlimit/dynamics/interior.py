@@ -56,7 +56,9 @@ def follow(
     """(forces, decided, steps): at the point with the least residual, and where the path was left.
 
     Only active contacts have forces. Rounding may have spoiled those at the end, but there
-    fewer contacts are undecided. network: B with scaled columns, and the inertia. Raises NoRoom.
+    fewer contacts are undecided. network: B with scaled columns, and the inertia.
+
+    Raises OutOfMemory.
     """
     B, M, dt = network.B, network.mass, problem.dt
     effective_mass = dt / problem.diagonal

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._support.submatrix import submatrix
-from ..errors import NoRoom
+from ..errors import OutOfMemory
 from ..linear import LinearStats, Network, column_arms
 from ..status import Status
 from . import active_set, apgd, interior
@@ -157,7 +157,7 @@ class _Search:
                 max_rounds=self.max_iterations - self.newton_steps,
                 stats=self.stats,
             )
-        except NoRoom:
+        except OutOfMemory:
             return
         self.newton_steps += rounds
         self.keep(force, residual)
@@ -175,7 +175,7 @@ class _Search:
                 max_iterations=self.max_iterations - self.newton_steps,
                 stats=self.stats,
             )
-        except NoRoom:
+        except OutOfMemory:
             return
         self.newton_steps += steps
         for force in found:

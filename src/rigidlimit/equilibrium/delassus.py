@@ -29,7 +29,7 @@ FILLED = 0.3
 
 def between_contacts(W: np.ndarray | sp.sparray, q: np.ndarray, d: int) -> "Delassus | Dense":
     """The contacts alone, w = W f + q, with W (m d, m d), dense or sparse, and q (m d,). Raises
-    NoRoom where W is filled and too large."""
+    OutOfMemory where W is filled and too large."""
     n = W.shape[0]
     if n <= SMALL:
         return Dense.delassus(W, q, d)

@@ -168,7 +168,7 @@ def solve(
     ``enough(x, force)`` agrees and forces stay as they are to the tolerance.
 
     start (n,): taken if it is nearer to equilibrium than no displacement. displacement (m,) of the
-    answer: -c as it was changed along with x. Raises NoRoom.
+    answer: -c as it was changed along with x. Raises OutOfMemory.
     """
     stats = LinearStats() if stats is None else stats
     here = _begin(problem, start)

@@ -37,7 +37,7 @@ class ChangingSystem:
     """K for the working set ``working`` (m,) bool, which ``toggle`` changes.
 
     D (m,) > 0: tangent stiffness of every contact, in the working set or not. shift: e. Raises
-    NoRoom.
+    OutOfMemory.
     """
 
     def __init__(self, network, D, working, shift: float, stats: LinearStats):

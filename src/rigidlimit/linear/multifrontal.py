@@ -37,7 +37,7 @@ from .unassembled import Unassembled
 class MultifrontalFactor:
     """K = L L^T; ``solve`` solves. ``failed``: K is not positive definite to rounding.
 
-    Raises NoRoom, before anything large is made, if it would not fit into memory.
+    Raises OutOfMemory, before anything large is made, if it would not fit into memory.
 
     starts (bodies + 1,): first degree of freedom of each body. body_order (bodies,): place of each
     body in the order of elimination. single_precision: keep L in single precision if it is large.

@@ -63,7 +63,7 @@ class LinearSystem(Protocol):
         ...
 
     def factorize(self, stats: LinearStats) -> Factorization:
-        """The factorization of K, made at the first call. Raises ``NoRoom``."""
+        """The factorization of K, made at the first call. Raises ``OutOfMemory``."""
         ...
 
     def refactorize(self, stats: LinearStats) -> None:
@@ -79,7 +79,7 @@ class LinearSystem(Protocol):
         self, rhs: np.ndarray, stats: LinearStats, *, refined: bool = True
     ) -> np.ndarray:
         """K^-1 rhs for rhs (n,) or (n, c) by the factorization. refined: as far as rounding
-        allows. Raises ``NoRoom``."""
+        allows. Raises ``OutOfMemory``."""
         ...
 
     def iterate(

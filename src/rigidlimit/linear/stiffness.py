@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from ..errors import NoRoom
+from ..errors import OutOfMemory
 from . import cost
 from .eisenstat import PairSolver
 from .library_factors import DenseFactor, LUFactor
@@ -99,7 +99,7 @@ class StiffnessSystem:
         if n <= SETTINGS.direct_size or (fits and (stats.costly or not network.pairs.serves)):
             try:
                 return self.solve_directly(rhs, stats)
-            except NoRoom:
+            except OutOfMemory:
                 fits = False
         max_steps = cost.step_limit(network, stats.products) if fits else 30_000
         x, worst, steps = self.iterate(rhs, target=target, max_steps=max_steps, stats=stats)
@@ -112,7 +112,7 @@ class StiffnessSystem:
         stats.cg_failures += 1
         try:
             return self.solve_directly(rhs, stats) if fits else x
-        except NoRoom:
+        except OutOfMemory:
             return x
 
     def iterate(self, rhs: np.ndarray, *, target: float, max_steps: int, stats: LinearStats):
@@ -182,7 +182,7 @@ class StiffnessSystem:
         return LUFactor(K, np.argsort(place[self.network.block_of], kind="stable"))
 
     def factorize(self, stats: LinearStats) -> Factorization:
-        """The factorization of K, made at the first call. Raises NoRoom."""
+        """The factorization of K, made at the first call. Raises OutOfMemory."""
         if self._factor is None:
             self._factor = self._factorized(self.network.single_precision and not stats.imprecise)
             stats.factorizations += 1
@@ -200,7 +200,7 @@ class StiffnessSystem:
         """K^-1 rhs for rhs (n,) or (n, c). refined: as far as rounding allows, by one step of
         iterative refinement where the factor is in double precision.
 
-        Raises NoRoom.
+        Raises OutOfMemory.
         """
         factor = self.factorize(stats)
         if factor.single_precision:

@@ -130,7 +130,8 @@ def lines_of(engine: str, name: str, folders: dict[str, str], first: int = 0) ->
         except (Unread, InputError, ImportError, RuntimeError, ValueError) as error:
             text = str(error).splitlines()[0] if str(error) else type(error).__name__
             text = re.sub(r"/\S*/", "", text)  # folders of this machine
-            why = text if isinstance(error, Unread) else f"{engine}: {text}"
+            said = isinstance(error, Unread) or text.startswith(engine)
+            why = text if said else f"{engine}: {text}"
         if not states and not why:
             why = "nothing touches"
         yield Line(name, engine, solver, tuple(states), why)

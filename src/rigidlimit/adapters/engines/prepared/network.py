@@ -23,6 +23,14 @@ PIVOT = 0.1
 keep the band narrow."""
 
 
+ALONE = 1e-13
+"""Residual to which normal forces without friction are found, or not at all: the general path finds
+them by another method, and where a motion is hardly resisted a balance to less does not decide."""
+
+AFTER = 2
+"""Steps beyond the tolerance for that."""
+
+
 class Network(NamedTuple):
     """b contacts of d rows. values (b, d, c): entries of each contact; column (b, c): where these
     belong among n unknowns; count (b,): how many it has; goal (n,): load; band: largest distance of
@@ -290,11 +298,13 @@ def _newton(network, law, x, w, force, tolerance, iterations, room):
     D, D2, r, r2, dx = room.D, room.D2, room.r, room.r2, room.dx
     norm, solves = _size(r), 0
     residual = largest(r)
-    while residual > tolerance and solves < iterations:
+    least, after = tolerance if D.shape[1] > 1 else ALONE, 0
+    while residual > least and solves < iterations and after < AFTER:
         if not _step(network, D, r, room):
             break
         solves += 1
         step, new = 1.0, np.inf
+        after += residual <= tolerance
         for _ in range(SETTINGS.halvings + 1):
             for k in range(len(dx)):
                 room.x2[k] = x[k] + step * dx[k]

@@ -15,7 +15,7 @@ from ..tolerances import TOLERANCES
 from . import codes
 from .columns import compacted, expanded, row_sizes
 from .compiled import FLAT, INNER
-from .network import Network, equilibrium, missing
+from .network import ALONE, Network, equilibrium, missing
 from .weak import hangs_on_several, suspects, without_weak
 
 _ROUNDING, _PULL = TOLERANCES.rounding, TOLERANCES.pull
@@ -320,7 +320,8 @@ def _solved(values, column, count, load, free, stiffness, mu, memory, law):
         network, contact_law, 0.5 * law.tolerance, ITERATIONS, max(force_size, 1e-3)
     )
     residual = found.residual * unit / size
-    if not (found.residual <= 0.5 * law.tolerance and residual <= law.tolerance):
+    least = 0.5 * law.tolerance if d > 1 else ALONE
+    if not (found.residual <= least and residual <= law.tolerance):
         return codes.NO_EQUILIBRIUM, forces, nothing, found.solves, residual, trial
     if not found.stable:
         return codes.UNSTABLE, forces, nothing, found.solves, residual, trial

@@ -23,7 +23,7 @@ PIVOT = 0.1
 keep the band narrow."""
 
 
-ALONE = 1e-13
+ALONE = 1e-14
 """Residual to which normal forces without friction are found, or not at all: the general path finds
 them by another method, and where a motion is hardly resisted a balance to less does not decide."""
 

@@ -94,6 +94,20 @@ def test_gaps_within_the_touch_are_none():
         rl.forces_at_pose(scene, touch=-1)
 
 
+def test_the_touch_by_the_command(tmp_path):
+    """Closed form: two balls above each other on a floor, apart by 1e-6 m: the lower contact has
+    the weight of both, within the touch."""
+    table = tmp_path / "balls.csv"
+    table.write_text("x,y,z,radius,mass\n0,0,0.5,0.5,1\n0,0,1.500001,0.5,1\n")
+    scene = rl.read_packing(table).scene
+    scene.add(rl.HalfSpace(), position=(0, 0, -1e-6))
+    write_scene(scene, tmp_path / "balls.toml")
+    done = forked("forces", "balls.toml", "--touch", "1e-5", "--out", "forces.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    table = np.genfromtxt(tmp_path / "forces.csv", delimiter=",", names=True)
+    assert table["force"].max() == pytest.approx(2 * 9.81, rel=1e-9)
+
+
 def test_another_stiffness_is_told():
     """Closed form: a disk that overlaps twice as deep as it should bears its weight, and it is said
     that it shifts by half the overlap."""

@@ -20,6 +20,7 @@ from .options import (
     PoissonOption,
     RadiusOption,
     ResultsOption,
+    TouchOption,
     UnitsOption,
     WallsOption,
     YoungOption,
@@ -46,6 +47,7 @@ def import_packing(
     stiffness: Annotated[
         float | None, typer.Option(help="Of every contact [N/m^(p-1)], for --forces.")
     ] = None,
+    touch: TouchOption = 0.0,
     springs: Annotated[
         Path | None,
         typer.Option(help="LAMMPS dump of pairs with tangential forces, for --forces."),
@@ -101,15 +103,17 @@ def import_packing(
     check_new("--out", out, overwrite)
     check_results(results, "--results")
     check_folder("--vtk", vtk)
-    options = (results, stiffness, springs, vtk, given)
+    options = (results, stiffness, springs, vtk, given, touch or None)
     wants = unbalanced or any(option is not None for option in options)
-    if given is not None and (unbalanced or stiffness is not None or springs is not None):
+    if given is not None and (unbalanced or touch or stiffness is not None or springs is not None):
         raise InputError(
-            "--given takes the program's own forces; remove --stiffness, --springs, --unbalanced"
+            "--given takes the program's own forces; remove --stiffness, --touch, --springs, "
+            "--unbalanced"
         )
     if wants and not forces:
         raise InputError(
-            "--stiffness, --springs, --unbalanced, --given, --results and --vtk are for forces; "
+            "--stiffness, --touch, --springs, --unbalanced, --given, --results and --vtk are for "
+            "forces; "
             "add --forces"
         )
     watch_compiler()
@@ -138,7 +142,7 @@ def import_packing(
         write_scene(packing.scene, out)
         typer.echo(f"written: {out}")
     if forces:
-        found = packing.given or packing.forces(balance=not unbalanced)
+        found = packing.given or packing.forces(balance=not unbalanced, touch=touch)
         if vtk is not None:
             for path in write_paraview(found, vtk):
                 typer.echo(f"written: {path}")

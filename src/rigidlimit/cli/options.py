@@ -49,6 +49,10 @@ ResultsOption = Annotated[Path | None, typer.Option(help="Results as .json or .c
 OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Replace the file of --out if there is one.")
 ]
+TouchOption = Annotated[
+    float,
+    typer.Option(help="Gaps up to this [m] are closed, of packings that do not quite touch."),
+]
 # of packings that are read
 GravityOption = Annotated[
     str | None, typer.Option(help="Like 0,0,-9.81 (the default), or 0,0,0 [m/s^2].")

@@ -13,7 +13,7 @@ import typer
 from ..errors import InputError
 from .compiling import watch_compiler
 from .folders import check_file, check_results
-from .options import LawOption, ResultsOption, SceneArgument
+from .options import LawOption, ResultsOption, SceneArgument, TouchOption
 from .tables import new_table, terminal
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def forces(
         ),
     ] = None,
     law: LawOption = None,
+    touch: TouchOption = 0.0,
     largest: Annotated[int, typer.Option(min=1, help="How many forces the table shows.")] = 10,
     solver: Annotated[
         LinearSolver | None,
@@ -76,7 +77,8 @@ def forces(
     from ..scenes import load
 
     if Path(scene).suffix in NETWORKS:
-        _refuse("a network file", {"--stiffness": stiffness, "--law": law})
+        of_scenes = {"--stiffness": stiffness, "--law": law, "--touch": touch or None}
+        _refuse("a network file", of_scenes)
         network_forces(scene, (solver or LinearSolver.auto).value, start, history, increments, out)
         return
     of_networks = {"--solver": solver, "--start": start, "--history": history}
@@ -84,7 +86,8 @@ def forces(
     _refuse("a scene", of_networks | {"--increments": increments})
     check_results(out)
     watch_compiler()
-    report(forces_at_pose(load(scene), stiffness=stiffness, law=law), largest, out)
+    found = forces_at_pose(load(scene), stiffness=stiffness, law=law, touch=touch)
+    report(found, largest, out)
 
 
 def _refuse(what: str, options: dict) -> None:

@@ -143,7 +143,9 @@ class Simulation(Changes):
         self.bodies = scene.bodies
         if not self.bodies.free.any():
             raise SceneError(
-                f"scene {scene.name!r}: every body is fixed; expected one at least that can move"
+                f"scene {scene.name!r}: every body is fixed; expected one at least that can move "
+                "(of an imported model, what hangs on joints of the world is held: "
+                "read_packing(...).left_out names it)"
             )
         self.state = scene.state
         self.external_force = scene.external_force()

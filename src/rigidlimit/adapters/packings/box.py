@@ -24,8 +24,13 @@ class Box(Brief):
 
     @property
     def message(self) -> str:
-        size = " x ".join(f"{length:.6g}" for length in np.linalg.norm(self.edges, axis=1))
-        along = "".join(a for a, p in zip("xyz", self.periodic, strict=True) if p)
+        return self.in_words(3)
+
+    def in_words(self, dim: int) -> str:
+        """Size and periodic axes; of a plane packing (dim 2) those of its plane."""
+        lengths = np.linalg.norm(self.edges, axis=1)[:dim]
+        size = " x ".join(f"{length:.6g}" for length in lengths)
+        along = "".join(a for a, p in zip("xyz"[:dim], self.periodic[:dim], strict=True) if p)
         return f"{size} m, " + (f"periodic along {along}" if along else "not periodic")
 
     @property

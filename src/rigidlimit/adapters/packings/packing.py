@@ -70,7 +70,7 @@ class Packing(Brief):
     @property
     def message(self) -> str:
         said = f"{self.scene.name}: {counted(len(self.scene), 'body')} from {FORMATS[self.format]}"
-        box = "" if self.box is None else f", box {self.box.message}"
+        box = "" if self.box is None else f", box {self.box.in_words(self.scene.dim)}"
         return said + box + "".join(f"; {note}" for note in self.notes)
 
     def forces(

@@ -11,7 +11,8 @@ some 20 ms, about as many contact updates as 200 sweeps."""
 
 class Budget:
     """Of a step with m contacts. small: whether its linear systems are dense. full: whether linear
-    systems are granted as in ``settings``, or fewer."""
+    systems are granted as in ``settings``, or fewer; ample: whether they are enough for one attempt
+    of Newton's method at the stiffness of moving bodies and two on the way to the stiff limit."""
 
     def __init__(self, settings: IncrementSettings, m: int, d: int, *, small: bool):
         self.sweeps = self.systems = 0
@@ -19,6 +20,7 @@ class Budget:
         least = min(settings.systems, 2 * SEARCH.attempt)
         self.full = granted >= 1
         self._systems = max(int(settings.systems * granted), least)
+        self.ample = self._systems >= 3 * SEARCH.attempt
         self._sweeps = min(settings.sweeps, max(settings.updates / max(m, 1), SEARCH.least))
         self._end = time.perf_counter() + settings.seconds
 

@@ -103,7 +103,9 @@ class Search(NamedTuple):
     Newton's method is tried: pours of 1,000 balls take 0.9 times as long as with 1e-4, since few
     attempts from above succeed. attempt: systems of one attempt. easy: systems up to which an
     attempt shows that bodies are near rest, so that stiffer springs pay. calm: part of the contacts
-    that shows it where they rest and systems are cheap: rattlers may roll for ever. loaded: forces,
+    that shows it where they rest and systems are granted amply: rattlers may roll for ever, and in
+    2,000 balls and more one of them meets another in most steps, so that the limit is lost again at
+    two seconds a step. loaded: forces,
     in parts of their mean, under which contacts give way by ``overlap``. stands: s at which secant
     iterations look for an equilibrium of bodies at rest. chunk: sweeps between two looks at the
     residual. least: sweeps that are granted to any number of contacts.

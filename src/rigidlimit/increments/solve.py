@@ -232,7 +232,8 @@ class _Search:
 
     def _stiffened(self, found: _Found) -> _Found:
         """At the stiffest springs, or as near to them as Newton's method comes with little work."""
-        while found.springs.s < self.settings.stiffest and self._near_rest(found, SEARCH.calm):
+        calm = SEARCH.calm if self.budget.ample else 1.0
+        while found.springs.s < self.settings.stiffest and self._near_rest(found, calm):
             limit = self._to_the_limit(found)
             if limit is not None:
                 return limit
@@ -260,7 +261,9 @@ class _Search:
     def _near_rest(self, found: _Found, part: float = 1.0) -> bool:
         """Whether stiffer springs are worth their systems: where Newton's method had little to do,
         in small networks, at the start of a scene, and where this part of the contacts rests."""
-        easy = self.last <= SEARCH.easy or self.increment.small or self.begins
+        # where systems are dear, those of attempts that failed count as well
+        spent = self.last if self.budget.ample else self.budget.systems
+        easy = spent <= SEARCH.easy or self.increment.small or self.begins
         return easy or rests(self.increment, found.velocity, found.springs.s, part)
 
     def _to_the_limit(self, found: _Found) -> _Found | None:

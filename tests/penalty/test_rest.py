@@ -253,7 +253,7 @@ def test_no_rest_is_an_error():
     """Bodies that fall for ever, and a route that does not exist."""
     scene = rl.Scene(duration=1e-3)
     scene.add(rl.Box((1, 1, 1)), position=(0, 0, 0))
-    with pytest.raises(InputError, match="not at rest after 20 damped steps"):
+    with pytest.raises(NoRest, match="not at rest after 20 damped steps"):
         settle(scene, max_steps=20)
     with pytest.raises(InputError, match="'dynamics' or 'dem'"):
         settle(scene, by="magic")
@@ -261,7 +261,7 @@ def test_no_rest_is_an_error():
     # 30 lengths of 0.87 m take 2.3 s of free fall
     told = r"after 2\d\d\d damped steps .* 2 of 2 bodies move, .* fastest at 22\.\d m/s; "
     told += r".* has gone farthest, 26(\.\d)? m; expected walls or a floor in the way"
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(NoRest, match=told):
         settle(scene)
 
 

@@ -84,9 +84,14 @@ def network_of_dump(
     with ranks.ending_together():
         place = _place(path, frame, ranks)
         balls, down = ranks.together(lambda: _read(path, place, ranks, units, radius, periodic))
-        if ranks.sum(len(balls)) != place.count:
-            read = int(ranks.sum(len(balls)))
-            ranks.together(lambda: _wrong_count(path, place.count, read, ranks))
+        read = int(ranks.sum(len(balls)))
+        if read != place.count:
+            ranks.refuse(
+                InputError(
+                    f"{path}: the snapshot has {counted(read, 'line')} of atoms; expected "
+                    f"{place.count}, as its head says"
+                )
+            )
         number = _numbers(path, balls.id, ranks)
         if gravity is None and down and periodic != "ignore":  # as of ``read_packing``
             gravity = np.zeros(3)
@@ -123,14 +128,6 @@ def _read(path, place, ranks: Ranks, units, radius, periodic) -> tuple[Balls, bo
     return inside, periodic_down(balls, 3)
 
 
-def _wrong_count(path, expected: int, read: int, ranks: Ranks):
-    if ranks.first:
-        raise InputError(
-            f"{path}: the snapshot has {counted(read, 'line')} of atoms; expected {expected}, as "
-            "its head says"
-        )
-
-
 def _numbers(path: Path, ids: np.ndarray, ranks: Ranks) -> np.ndarray:
     """Places (n,) of ids among those of all ranks in their order."""
     low, high = int(ranks.min(ids.min())), int(ranks.max(ids.max()))
@@ -140,14 +137,9 @@ def _numbers(path: Path, ids: np.ndarray, ranks: Ranks) -> np.ndarray:
     before = int(ranks.each(there.sum())[: ranks.rank].sum())
     total = ranks.sum(len(ids))
     if ranks.sum(there.sum()) != total:
-        ranks.together(lambda: _twice(path, ranks))
+        ranks.refuse(InputError(f"{path}: some ids are there twice; expected distinct ids"))
     place = before + np.cumsum(there) - 1
     return ranks.fetch(place[:, None], ids - low)[:, 0].astype(np.int64)
-
-
-def _twice(path, ranks: Ranks):
-    if ranks.first:
-        raise InputError(f"{path}: some ids are there twice; expected distinct ids")
 
 
 def _with_ghosts(

@@ -81,7 +81,12 @@ def read_part(file: NetworkFile, ranks: Ranks) -> Part:
     moves = slice_.free.any(axis=1)
     moving = int(ranks.sum(np.count_nonzero(moves)))
     if moving < ranks.size:
-        ranks.together(lambda: _too_many_ranks(moving, ranks))
+        ranks.refuse(
+            InputError(
+                f"{ranks.size} ranks for {counted(moving, 'body')} that move{'s' * (moving == 1)}; "
+                "expected at most one rank a body"
+            )
+        )
     # bodies: those that move get a rank, and a number among those that move
     to_rank = by_space(slice_.position[moves], ranks)
     place, own = ranks.places(to_rank)
@@ -131,14 +136,6 @@ def fetch_history(history: ContactHistory, place: np.ndarray, ranks: Ranks) -> C
     """Of the contacts (m,) at these places, of a history that the ranks have by slices."""
     arrays = (getattr(history, name) for name in HISTORY)
     return ContactHistory(*(None if a is None else ranks.fetch(a, place) for a in arrays))
-
-
-def _too_many_ranks(moving: int, ranks: Ranks):
-    if ranks.first:
-        raise InputError(
-            f"{ranks.size} ranks for {counted(moving, 'body')} that move{'s' * (moving == 1)}; "
-            "expected at most one rank a body"
-        )
 
 
 def _assembled(ranks: Ranks, position, load, free, origin, there, file: NetworkFile) -> Part:

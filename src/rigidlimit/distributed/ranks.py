@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from typing import NoReturn
 
 import numpy as np
 
@@ -162,6 +163,16 @@ class Ranks:
         if where == self.rank:
             raise error
         raise OtherRankError(f"rank {where:.0f} ended with an error, which is told there")
+
+    def refuse(self, error: RigidlimitError) -> NoReturn:
+        """Raises what all ranks have found alike: ``error`` on the first one, ``OtherRankError`` on
+        the others."""
+
+        def found() -> NoReturn:
+            raise error
+
+        self.together(found)
+        raise error  # which ``together`` has done
 
     @contextmanager
     def ending_together(self):

@@ -134,14 +134,15 @@ class Solver:
             self.ksp.solve(self.rhs, self.x)
         except PETSc.Error as error:
             if self._mumps_lacks_memory():
-                self.ranks.together(_no_room)
+                self.ranks.refuse(_out_of_memory())
             if error.ierr == OUT_OF_MEMORY:
-                _no_room()
+                raise _out_of_memory() from None
             raise
         self.steps += self.ksp.getIterationNumber()
         reason = self.ksp.getConvergedReason()
         if reason == PETSc.KSP.ConvergedReason.DIVERGED_PCSETUP_FAILED and self.name == "mumps":
-            self.ranks.together(_no_room if self._mumps_lacks_memory() else lambda: None)
+            if self._mumps_lacks_memory():
+                self.ranks.refuse(_out_of_memory())
             self.ksp.reset()  # MUMPS does not take other values after a factorization that failed
             self.x.set(np.nan)
         self.failures += reason < 0
@@ -154,8 +155,8 @@ class Solver:
         return self.ksp.getPC().getFactorMatrix().getMumpsInfog(1) in LACKS_MEMORY
 
 
-def _no_room():
-    raise OutOfMemory(
+def _out_of_memory() -> OutOfMemory:
+    return OutOfMemory(
         "PETSc lacks memory for its linear system; expected solver='gamg', which takes less than "
         "a factorization, or more machines"
     )

@@ -74,8 +74,9 @@ def _offsets(path, data, frame: int) -> tuple[int, int, int]:
                 f"{path}: has {counted(found, 'snapshot')}; snapshot {frame} is not there"
             )
         found += 1
-    atoms = data.find(b"\n", data.find(ATOMS, begin)) + 1
-    if data.find(ATOMS, begin) < 0 or atoms == 0:
+    item = data.find(ATOMS, begin)
+    atoms = data.find(b"\n", item) + 1
+    if item < 0 or atoms == 0:
         raise InputError(f"{path}: a snapshot without {ATOMS.decode()}; expected a dump of atoms")
     end = data.find(b"\n" + ITEM.encode(), atoms) + 1
     return begin, atoms, end or len(data)

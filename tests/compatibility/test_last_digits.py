@@ -7,7 +7,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.compatibility import compatible_forces
-from rigidlimit.compatibility.problem import force_bound
+from rigidlimit.compatibility.result import force_bound
 from tests.hard_problems import stack
 
 
@@ -188,6 +188,6 @@ def test_forces_that_rounding_leaves_open_are_told(monkeypatch):
     B, _, load = stack(2, 1e-10)
     plain = compatible_forces(B, load)
     assert plain.converged and not plain.forgiven and "only known to" not in plain.message
-    monkeypatch.setattr("rigidlimit.compatibility.driver.WARNED", 0.5 * plain.force_error)
+    monkeypatch.setattr("rigidlimit.compatibility.smooth.WARNED", 0.5 * plain.force_error)
     told = compatible_forces(B, load)
     assert told.converged and told.forgiven and "only known to" in told.message

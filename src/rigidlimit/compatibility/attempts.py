@@ -59,7 +59,7 @@ class Settings:
 SETTINGS = Settings()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Found:
     """u (n,), force (m,) of the best attempt, with its status, the iterations of all attempts and
     the residuals of the best. weak: weak motions appended to u, (n + k,). load (n,): the

@@ -1,6 +1,5 @@
 """Step 2 of the method, compatible forces: checks, scaling, solver, verdict (eqs 36-37)."""
 
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -8,16 +7,13 @@ from numpy.typing import ArrayLike
 
 from .._support import arrays
 from .._support.arrays import MatrixLike
-from .._support.products import transposed_product
 from ..bodies.materials import MINDLIN
 from ..errors import InputError
-from ..status import Status
-from .problem import WARNED, CompatibleForces, checked_law, force_bound, pressing
+from .problem import force_problem
+from .result import CompatibleForces
 from .rough import rough_forces
 from .rough_result import ContactHistory, RoughForces
-from .scaled import GAP, Data, Options, Scaled, Solved
-
-METHODS = ("newton", "augmented_lagrangian")
+from .smooth import METHODS, smooth_forces
 
 
 class _Optional(TypedDict, total=False):
@@ -152,6 +148,15 @@ def compatible_forces(
     >>> rigidlimit.compatible_forces(beam, [10.0, 0.0], stiffness=[1, 3, 1]).force.round(9)
     array([2., 6., 2.])
     """
+    given: dict[str, Any] = dict(
+        stiffness=stiffness,
+        exponent=exponent,
+        fixed=fixed,
+        gap_error=gap_error,
+        tolerance=tolerance,
+        warm_start=warm_start,
+        blocks=blocks,
+    )
     if tangential is not None:
         _check_rough(method, admissible)
         return rough_forces(
@@ -160,17 +165,11 @@ def compatible_forces(
             tangential=tangential,
             tangential_stiffness=tangential_stiffness,
             friction=friction,
-            stiffness=stiffness,
-            exponent=exponent,
             history=history,
             sliding_direction=sliding_direction,
             increments=increments,
             tangential_law=tangential_law,
-            fixed=fixed,
-            gap_error=gap_error,
-            tolerance=tolerance,
-            warm_start=warm_start,
-            blocks=blocks,
+            **given,
         )
     rough = dict(
         friction=np.any(friction),
@@ -183,17 +182,22 @@ def compatible_forces(
     if any(rough.values()):
         name = next(name for name, given in rough.items() if given)
         raise InputError(f"{name} is given without tangential; expected the rows T")
-    data = _checked(B, load, stiffness, exponent, fixed, blocks, gap_error)
-    options = _options(method, tolerance, max_iterations, warm_start, admissible, data)
-    options = replace(options, unresolved=float(unresolved))
-    scaled = Scaled(data)
-    solved = scaled.nothing() if scaled.force_size == 0.0 else scaled.solve(options)
-    smallest = options.tolerance * scaled.force_size
-    if not data.load.any() and solved.force.max(initial=0.0) <= smallest:
-        # nothing holds the overlaps: they come apart, to where no energy is left to judge by
-        nothing = np.zeros(len(solved.force))
-        solved = replace(solved, force=nothing, status=Status.CONVERGED, gap=0.0, whole=0.0)
-    return _judged(scaled, solved, options)
+    problem = force_problem(B, load, **given)
+    _check_method(method)
+    if problem.gap is not None and method != "newton":
+        raise InputError(
+            f"method {method!r} takes no gap_error; expected method='newton' for initial gaps"
+        )
+    if admissible is not None:
+        what = dict(what="contact (row of B)")
+        admissible = arrays.vector("admissible", admissible, len(problem.stiffness), **what)
+    return smooth_forces(
+        problem,
+        method=method,
+        max_iterations=max_iterations,
+        admissible=admissible,
+        unresolved=float(unresolved),
+    )
 
 
 def _check_method(method):
@@ -208,87 +212,3 @@ def _check_rough(method, admissible):
         raise InputError("admissible is given with tangential; expected one of the two")
     if method != "newton":
         raise InputError(f"method is {method!r} with tangential; expected 'newton'")
-
-
-def _checked(B, load, stiffness, exponent, fixed, blocks, gap_error) -> Data:
-    B = arrays.sparse("B", B)
-    m, n = B.shape
-    load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
-    stiffness, exponent = checked_law(stiffness, exponent, m)
-    free = arrays.free_columns(fixed, n)
-    if gap_error is not None:
-        gap_error = arrays.vector("gap_error", gap_error, m, what="contact (row of B)")
-        gap_error = gap_error if gap_error.any() else None
-    return Data(B, np.where(free, load, 0.0), stiffness, exponent, free, blocks, gap_error)
-
-
-def _options(method, tolerance, max_iterations, warm_start, admissible, data: Data) -> Options:
-    _check_method(method)
-    m, n = data.B.shape
-    if data.gap_error is not None and method != "newton":
-        raise InputError(
-            f"method {method!r} takes no gap_error; expected method='newton' for initial gaps"
-        )
-    if warm_start is not None:
-        warm_start = arrays.vector("warm_start", warm_start, n, what="degree of freedom")
-    if admissible is not None:
-        admissible = arrays.vector("admissible", admissible, m, what="contact (row of B)")
-    tolerance = arrays.positive("tolerance", tolerance)
-    return Options(method, tolerance, max_iterations, warm_start, admissible)
-
-
-def _judged(scaled: Scaled, solved: Solved, options: Options) -> CompatibleForces:
-    """The answer with what can be said of it: residual, status, how far forces may be off."""
-    data, force, tolerance = scaled.data, solved.force, options.tolerance
-    carried = np.where(data.free, transposed_product(data.B, force), 0.0)
-    asked = data.load if solved.asked is None else solved.asked
-    size = scaled.force_size or 1.0
-    if data.gap_error is not None:
-        # where initial overlaps press harder than the load, rounding is that of their forces
-        size = max(size, pressing(data.B, force, data.free))
-    imbalance = carried - asked
-    relative = scaled.imbalance_of(imbalance, size)
-    residual = float(relative.max(initial=0.0))
-    short = scaled.imbalance_of(np.where(scaled.touched, carried - solved.load, 0.0), size)
-    short = bool(short.max(initial=0.0) > tolerance)
-    status, nearest_status = _statuses(solved, residual, short, tolerance)
-
-    def off_by(gap: float) -> float:
-        bound = force_bound(force, data.stiffness, data.exponent, gap)
-        largest = float(force.max(initial=0.0))
-        return float(bound.max(initial=0.0)) / largest if largest > 0.0 else 0.0
-
-    error = max(off_by(solved.whole), solved.open)
-    return CompatibleForces(
-        force=force,
-        displacement=solved.u,
-        status=status,
-        residual=residual,
-        iterations=solved.iterations,
-        imbalance=imbalance,
-        worst_dof=int(np.argmax(relative)) if len(relative) else 0,
-        duality_gap=solved.gap,
-        force_error=error,
-        forgiven=error > WARNED >= off_by(solved.gap),
-        tolerance=tolerance,
-        method=options.method,
-        nearest_status=nearest_status,
-        history=np.asarray(solved.history),
-        linear_iterations=solved.stats.products,
-        factorizations=solved.stats.factorizations,
-        routes=tuple(solved.stats.routes),
-        load=solved.asked,
-    )
-
-
-def _statuses(solved: Solved, residual, short, tolerance):
-    """(status, nearest_status) by the residual of the forces in the units that were given. short:
-    whether they miss the load they are to balance by more than the tolerance."""
-    status, nearest = solved.status, solved.nearest_status
-    if status is Status.CONVERGED and residual > tolerance:
-        status = Status.STALLED
-    if status is Status.LOAD_NOT_CARRIED and nearest is Status.CONVERGED and short:
-        nearest = Status.STALLED
-    if solved.stopped_short and residual <= tolerance and solved.gap <= GAP * tolerance:
-        status = Status.CONVERGED  # solvers aim for a little more than the tolerance
-    return status, nearest

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._support.words import counted
 from ..status import Status
-from .problem import CompatibleForces
+from .result import CompatibleForces
 from .rough_nearest import NEAREST
 
 UNLOADED, HISTORY, LEAST_ENERGY = "unloaded", "history", "least energy"

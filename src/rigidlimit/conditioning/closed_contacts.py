@@ -24,7 +24,7 @@ from .._support.arrays import with_short_indices
 from .._support.products import absolute_product, transposed_product
 from .._support.sets import join, settle
 from .._support.submatrix import submatrix
-from ..compatibility.problem import WARNED
+from ..compatibility.result import WARNED
 from ..dynamics.problem import ContactDynamicsResult
 from ..linear import LinearStats, Network, kept_starts
 from .exact_parts import solved_exactly

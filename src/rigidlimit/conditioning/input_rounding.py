@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from .._support.submatrix import submatrix
 from ..bodies import Bodies, State
 from ..collision.contacts import Contacts
-from ..compatibility.problem import CompatibleForces
+from ..compatibility.result import CompatibleForces
 from .idle_contacts import tilt_dependent
 from .one_body import without_weak_motions
 from .screening import finite_reach, weak_motions

@@ -17,7 +17,7 @@ import numpy as np
 from .._support.products import transposed_product
 from .._support.submatrix import submatrix
 from ..compatibility import compatible_forces
-from ..compatibility.problem import CompatibleForces
+from ..compatibility.result import CompatibleForces
 from ..compatibility.rough_light import DIGITS
 from .step_data import Balance
 from .tolerances import TOLERANCES

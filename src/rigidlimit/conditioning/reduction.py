@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..bodies import Bodies
-from ..compatibility.problem import CompatibleForces
+from ..compatibility.result import CompatibleForces
 from .closed_contacts import WARNED
 from .idle_contacts import far_moved, never_bearing, tilt_dependent
 from .one_body import reduced_balance, resists_other_motions

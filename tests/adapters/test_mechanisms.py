@@ -1,11 +1,14 @@
-"""Dense blocks of mechanisms, changes of motions, and sets that hang together."""
+"""Weak motions of mechanisms, changes of motions, and sets that hang together."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from rigidlimit.adapters.engines.balance import Balance
 from rigidlimit.adapters.engines.matrices import components
-from rigidlimit.adapters.engines.mechanisms import BlockMotions, partition, stacks
+from rigidlimit.adapters.engines.motions import blockwise
 
 
 def some(seed, shape=(12, 9), part=0.3):
@@ -23,48 +26,47 @@ def in_parts(dense):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, in_parts])
-def test_stacks(form):
-    """Reference twin: rows and columns picked from the dense matrix; labels may have gaps,
-    columns may be held, and entries of a sparse matrix may come in parts."""
-    dense = some(4)
-    mechanism = np.array([7, 7, 1, 7, 3, 3, 1, 3, 0])
-    use = np.arange(9) != 4
-    reach = np.random.default_rng(5).uniform(0.5, 2.0, 9)
-    found = {}
-    for stack in stacks(form(dense), partition(mechanism, use), reach):
-        assert stack.dense.shape[1] >= stack.dense.shape[2]
-        for columns, rows, block in zip(stack.columns, stack.rows, stack.dense, strict=True):
-            real = rows >= 0
-            assert not block[~real].any()
-            found[mechanism[columns[0]]] = columns, rows[real], block[real]
-    touched = {label for label in mechanism if dense[:, (mechanism == label) & use].any()}
-    assert set(found) == touched
-    for label, (columns, rows, block) in found.items():
-        np.testing.assert_array_equal(columns, np.flatnonzero((mechanism == label) & use))
-        np.testing.assert_array_equal(rows, np.flatnonzero(dense[:, columns].any(axis=1)))
-        np.testing.assert_allclose(block, (dense / reach)[rows][:, columns], rtol=1e-15)
-    assert not list(stacks(form(np.zeros((3, 9))), partition(mechanism, use), reach))
+def test_singular_motions(form):
+    """Reference twin: numpy's singular motions of each mechanism's own rows and free columns;
+    labels may have gaps, columns may be held, and entries of a sparse matrix may come in parts."""
+    dense, n = some(4, part=0.6), 9
+    mechanism = np.array([4, 4, 1, 4, 3, 3, 1, 3, 0])
+    held = np.arange(n) == 4
+    reach = np.random.default_rng(5).uniform(0.5, 2.0, n)
+    dense[:, 5] = 1e-8 * dense[:, 7]  # which only two of the mechanisms' motions tell of
+    dense[:, 0] = dense[:, 1] - 1e-9 * dense[:, 3]
+    force = np.ones(len(dense))
+    balance = Balance(
+        form(dense), dense.T @ force, held, mechanism, reach, np.full(n, 1e-6), force
+    )  # fmt: skip
+    found = balance.without_weak_motions()
+    B = found.B.toarray() if sp.issparse(found.B) else found.B
+    turned = np.isin(mechanism, (3, 4)) & ~held
+    np.testing.assert_array_equal(B[:, ~turned], dense[:, ~turned])
+    np.testing.assert_array_equal(found.reach, np.where(turned, 1.0, reach))
+    for label in (3, 4):
+        own = (mechanism == label) & turned
+        _, S, V = np.linalg.svd((dense / reach)[:, own])
+        kept = (1e-6 * S[0] < S)[:, None] * V / reach[own]
+        assert not kept[-1].any()
+        # rounding of numbers of order one, and of loads of some ten
+        np.testing.assert_allclose(B[:, own], dense[:, own] @ kept.T, atol=1e-13)
+        np.testing.assert_allclose(found.load[own], kept @ balance.load[own], atol=1e-12)
+    x = np.random.default_rng(1).normal(size=n)
+    np.testing.assert_allclose(B @ x, dense @ found.velocities(x), atol=1e-6)  # less what is left
+    np.testing.assert_allclose(found.matrix() @ x, found.velocities(x), atol=1e-13)
+    strong = form(some(6))
+    assert replace(balance, B=strong, mechanism=np.arange(n)).without_weak_motions().B is strong
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_block_motions(form):
-    """Reference twin: the matrix of the motions."""
+def test_blockwise():
+    """Closed form: the blocks where they are, and the degrees of freedom elsewhere."""
     rng = np.random.default_rng(1)
-    blocks = (
-        (np.array([[0, 3], [5, 4]]), rng.normal(size=(2, 2, 2))),
-        (np.array([[1, 7, 8]]), rng.normal(size=(1, 3, 3))),
-    )
-    motions = BlockMotions(9, blocks)
-    M = motions.matrix().toarray()
-    np.testing.assert_allclose(M[np.ix_([5, 4], [5, 4])], blocks[0][1][1])
-    np.testing.assert_allclose(M[[2, 6], [2, 6]], 1.0)
-    A, x = some(2), rng.normal(size=9)
-    found = motions.of(form(A))
-    found = found.toarray() if sp.issparse(found) else found
-    # rounding of numbers of order one
-    np.testing.assert_allclose(found, A @ M, atol=1e-13)
-    np.testing.assert_allclose(motions.load(x), M.T @ x, atol=1e-13)
-    np.testing.assert_allclose(motions.velocities(x), M @ x, atol=1e-13)
+    pair, three = rng.normal(size=(2, 2)), rng.normal(size=(3, 3))
+    M = blockwise(9, [(np.array([5, 4]), pair), (np.array([1, 7, 8]), three)]).toarray()
+    np.testing.assert_array_equal(M[np.ix_([5, 4], [5, 4])], pair)
+    np.testing.assert_array_equal(M[np.ix_([1, 7, 8], [1, 7, 8])], three)
+    np.testing.assert_array_equal(M[[0, 2, 3, 6]], np.eye(9)[[0, 2, 3, 6]])
 
 
 @pytest.mark.parametrize("each", [1, 3])

@@ -14,8 +14,8 @@ from ..._support.matrices import Matrix, taken
 from ..._support.words import counted
 from ...equilibrium.rows import rows_of
 from .links import without_links
-from .matrices import components, entries, numbered, without_columns
-from .mechanisms import BlockMotions, Reduction
+from .matrices import components, delivered, entries, numbered, product, without_columns
+from .motions import Reduction
 from .tolerances import TOLERANCES
 from .weak_motions import weak_motions
 from .weak_motions_of_several import hangs_on_rounding, weak_motions_of_several
@@ -44,21 +44,21 @@ class Balance:
     force: np.ndarray
     lean: np.ndarray | None = None
     stated: float | None = None
-    motions: tuple[BlockMotions, ...] = ()
+    motions: tuple[sp.csr_array, ...] = ()
     notes: tuple[str, ...] = ()
     directions: int = 1
 
     def velocities(self, x: np.ndarray) -> np.ndarray:
         """Engine's velocities (n,) of amounts (n,) of the motions."""
         for motions in reversed(self.motions):
-            x = motions.velocities(x)
+            x = motions @ x
         return x
 
     def matrix(self) -> sp.csr_array:
         """Motions (n, n) in the engine's velocities, one a column."""
         full = sp.csr_array(sp.eye_array(len(self.load)))
         for motions in self.motions:
-            full = sp.csr_array(full @ motions.matrix())
+            full = sp.csr_array(full @ motions)
         return full
 
     @property
@@ -129,12 +129,12 @@ class Balance:
             return self
         motions = reduction.motions
         # a load that is not small stays, and is then said not to be carried
-        load = np.where(reduction.unloaded, 0.0, motions.load(self.load))
+        load = np.where(reduction.unloaded, 0.0, delivered(motions, self.load))
         return replace(
             self,
-            B=without_columns(motions.of(self.B), reduction.gone),
+            B=without_columns(product(self.B, motions), reduction.gone),
             load=load,
-            reach=np.where(motions.changed, 1.0, self.reach),
+            reach=np.where(reduction.changed, 1.0, self.reach),
             motions=(*self.motions, motions),
         )
 

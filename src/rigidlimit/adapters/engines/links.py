@@ -34,7 +34,7 @@ from .matrices import (
     row_sizes,
     without_rounding,
 )
-from .mechanisms import BlockMotions, Reduction
+from .motions import Reduction, blockwise
 from .tolerances import TOLERANCES
 
 
@@ -148,7 +148,7 @@ def without_links(
         motions, stopped = _left(G, free, [(s, limit[s].max()) for s in sets])
         exact[columns] = min(accuracy[rows].max(), TOLERANCES.blunt)
         arm = np.where(held[columns], 1.0, reach[columns])
-        blocks.append((columns[None], (motions / arm[:, None])[None]))
+        blocks.append((columns, motions / arm[:, None]))
         restrained[columns[stopped]] = True
     redundant = links.shape[0] - int(restrained.sum())
     mechanism = joined(mechanism, links, held)
@@ -156,8 +156,10 @@ def without_links(
         return Linked(None, B, restrained, mechanism, exact, redundant)
     lost = np.flatnonzero(restrained)
     mechanism[lost] = mechanism.max() + 1 + np.arange(len(lost))
-    reduction = Reduction(BlockMotions(n, tuple(blocks)), restrained, restrained)
-    left = sp.csr_array(sp.csr_array(B) @ reduction.motions.matrix())
+    motions, changed = blockwise(n, blocks), np.zeros(n, bool)
+    changed[np.concatenate([columns for columns, _ in blocks])] = True
+    reduction = Reduction(motions, changed, restrained, restrained)
+    left = sp.csr_array(sp.csr_array(B) @ motions)
     left.data *= ~restrained[left.indices]
     # without what cancels to rounding: contacts within linked parts push on no motion
     least = TOLERANCES.link_rounding * row_sizes(*compressed(B), reach)[1]

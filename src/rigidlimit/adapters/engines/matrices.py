@@ -16,7 +16,7 @@ Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 def compressed(A: Matrix) -> Rows:
     """A (m, n) as compressed rows without zeros, for compiled code, which takes this form alone."""
     if not sp.issparse(A):
-        return _compressed(np.ascontiguousarray(A))
+        return compressed_rows(np.ascontiguousarray(A))
     A = A.tocsr()
     if not A.has_canonical_format:
         A = A.copy()
@@ -24,8 +24,9 @@ def compressed(A: Matrix) -> Rows:
     return A.data, A.indices.astype(np.int32, copy=False), A.indptr.astype(np.int32, copy=False)
 
 
-@njit(cache=True)
-def _compressed(A):
+@njit(cache=True, nogil=True)
+def compressed_rows(A: np.ndarray) -> Rows:
+    """The same of a plain array."""
     m, n = A.shape
     ends, size = np.zeros(m + 1, np.int32), 0
     for i in range(m):
@@ -48,7 +49,7 @@ def delivered(A: Matrix, force: np.ndarray) -> np.ndarray:
     return delivered_by(*compressed(A), np.ascontiguousarray(force), A.shape[1])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def delivered_by(
     values: np.ndarray, column: np.ndarray, ends: np.ndarray, force: np.ndarray, n: int
 ) -> np.ndarray:
@@ -68,6 +69,11 @@ def moved(values: np.ndarray, column: np.ndarray, ends: np.ndarray, v: np.ndarra
         for e in range(ends[i], ends[i + 1]):
             out[i] += values[e] * v[column[e]]
     return out
+
+
+def product(A: Matrix, M: sp.csr_array) -> Matrix:
+    """A M, in the form of A."""
+    return sp.csr_array(A @ M) if sp.issparse(A) else np.ascontiguousarray(A @ M)
 
 
 def by_contact(B: Matrix, T: Matrix) -> Matrix:
@@ -144,6 +150,23 @@ def by_direction(
         (first[0][: sizes[0]].copy(), first[1][: sizes[0]].copy(), first[2]),
         (others[0][: sizes[1]].copy(), others[1][: sizes[1]].copy(), others[2]),
     )
+
+
+@njit(cache=True, nogil=True)
+def touching(
+    values: np.ndarray, column: np.ndarray, ends: np.ndarray, label: np.ndarray, use: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each compressed row and each ``label`` (n,) of the columns ``use`` (n,) bool that it has
+    entries of, (k,) each, row by row."""
+    row, touched = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
+    last, size = np.full(label.max() + 1 if len(label) else 0, -1), 0
+    for i in range(len(ends) - 1):
+        for e in range(ends[i], ends[i + 1]):
+            p = label[column[e]]
+            if use[column[e]] and values[e] != 0.0 and last[p] != i:
+                last[p], row[size], touched[size] = i, i, p
+                size += 1
+    return row[:size], touched[:size]
 
 
 @njit(cache=True)

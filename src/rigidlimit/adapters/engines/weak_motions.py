@@ -18,14 +18,17 @@ solver that compares within columns sees 1e-14 there as 1e-7. They go too.
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 
-from .matrices import compressed
-from .mechanisms import BlockMotions, Reduction, leave_nothing, partition, stacks
+from .matrices import Rows, compressed, touching
+from .motions import Reduction
 from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from .balance import Balance
+
+_ROUNDING = TOLERANCES.rounding
 
 
 def weak_motions(balance: "Balance") -> Reduction | None:
@@ -33,50 +36,119 @@ def weak_motions(balance: "Balance") -> Reduction | None:
 
     balance : ``Balance``, with mechanisms.
     """
-    n, load, reach, accuracy = len(balance.load), balance.load, balance.reach, balance.accuracy
-    size = float((np.where(balance.held, 0.0, np.abs(load)) / reach).max(initial=0.0))
-    suspects = _suspects(balance)
-    if not suspects:
+    rows, free = compressed(balance.B), ~balance.held
+    of = balance.mechanism, free, balance.reach, balance.accuracy
+    weak = _may_be_weak(*rows, *of, TOLERANCES.sure)
+    if not weak.any():
         return None
-    blocks, count = [], 0
-    gone, unloaded = np.zeros(n, bool), np.zeros(n, bool)
-    for stack in stacks(balance.B, suspects, reach):
-        columns, rows, dense = stack.columns, stack.rows, stack.dense
-        limit = accuracy[columns].max(axis=1)[:, None]
-        _, S, V = np.linalg.svd(dense, full_matrices=False)
-        most = S.max(axis=1, initial=0.0)[:, None]
-        small = most * limit >= S
-        push = np.abs(np.einsum("gcd,gd->gc", V, load[columns] / reach[columns]))
-        noise = small & ((TOLERANCES.rounding * most < S) | (push > TOLERANCES.rounding * size))
-        turn = noise.any(axis=1) | ~leave_nothing(dense, V, small)
-        if not turn.any():
-            continue
-        count += int(noise.sum())
-        blocks.append(
-            (columns[turn], V[turn].transpose(0, 2, 1) / reach[columns[turn]][:, :, None])
-        )
-        # contacts that press far harder than they push on the whole leave loads that are noise
-        # the engine's forces, by whose size a load is small
-        pressing = np.where(rows >= 0, balance.force[rows], 0.0)
-        near = np.maximum(size, most * np.linalg.norm(pressing, axis=1)[:, None])
-        left = small & turn[:, None]
-        gone[columns[left]] = True
-        unloaded[columns[left & (push <= limit * near)]] = True
-    return Reduction(BlockMotions(n, tuple(blocks)), gone, unloaded, count) if blocks else None
+    motions, *left, count = singular_motions(*rows, weak, *of, balance.load, balance.force)
+    if not left[0].any():
+        return None
+    shape = (len(free), len(free))
+    return Reduction(sp.csr_array(motions, shape=shape), *left, count)
 
 
-def _suspects(balance):
-    """Columns, as from ``partition``, of mechanisms that may have an S of up to their accuracy."""
-    free = ~balance.held
-    weak = _may_be_weak(
-        *compressed(balance.B),
-        balance.mechanism,
-        free,
-        balance.reach,
-        balance.accuracy,
-        TOLERANCES.sure,
-    )
-    return partition(balance.mechanism, free & weak[balance.mechanism]) if weak.any() else ()
+@njit(cache=True, nogil=True)
+def singular_motions(
+    values: np.ndarray,
+    column: np.ndarray,
+    ends: np.ndarray,
+    weak: np.ndarray,
+    mechanism: np.ndarray,
+    free: np.ndarray,
+    reach: np.ndarray,
+    accuracy: np.ndarray,
+    load: np.ndarray,
+    force: np.ndarray,
+) -> tuple[Rows, np.ndarray, np.ndarray, np.ndarray, int]:
+    """``Reduction`` of the mechanisms ``weak`` (bool), by its fields, motions as compressed rows.
+
+    Of compressed rows of B. force: the engine's, of each row.
+    """
+    n, count, largest = len(load), 0, 0.0
+    for j in range(n):
+        if free[j]:
+            largest = max(largest, abs(load[j]) / reach[j])
+    use = free & weak[mechanism]
+    rows, row_begin = _grouped(*touching(values, column, ends, mechanism, use), len(weak))
+    every = np.flatnonzero(use)
+    columns, begin = _grouped(every, mechanism[every], len(weak))
+    place, at = np.zeros(n, np.int64), np.zeros(n + 1, np.int32)
+    for k in range(len(columns)):
+        place[columns[k]] = k - begin[mechanism[columns[k]]]
+    for j in range(n):
+        p = mechanism[j]
+        at[j + 1] = at[j] + (begin[p + 1] - begin[p] if use[j] else 1)
+    motions, to = np.zeros(at[-1]), np.empty(at[-1], np.int32)
+    changed, gone, unloaded = np.zeros(n, np.bool_), np.zeros(n, np.bool_), np.zeros(n, np.bool_)
+    for j in range(n):
+        motions[at[j] + place[j]], to[at[j]] = 1.0, j
+    for p in range(len(weak)):
+        own, mine = columns[begin[p] : begin[p + 1]], rows[row_begin[p] : row_begin[p + 1]]
+        dense, pressing = np.zeros((max(len(mine), len(own)), len(own))), 0.0
+        for q in range(len(mine)):
+            pressing += force[mine[q]] ** 2
+            for e in range(ends[mine[q]], ends[mine[q] + 1]):
+                j = column[e]
+                if use[j] and mechanism[j] == p:
+                    dense[q, place[j]] = values[e] / reach[j]
+        push, limit = np.empty(len(own)), 0.0
+        for e in range(len(own)):
+            push[e], limit = load[own[e]] / reach[own[e]], max(limit, accuracy[own[e]])
+        V, small, idle, noise = _weak(dense, push, limit, largest, np.sqrt(pressing))
+        count += noise
+        for e in range(len(own)):
+            j = own[e]
+            for g in range(len(own)):
+                to[at[j] + g] = own[g]
+                if len(V):
+                    motions[at[j] + g] = V[g, e] / reach[j]
+            if len(V):
+                changed[j], gone[j], unloaded[j] = True, small[e], idle[e]
+    return (motions, to, at), changed, gone, unloaded, count
+
+
+@njit(cache=True, nogil=True)
+def _grouped(things, label, count):
+    """``things`` by their label, in their order, and where those of each label begin."""
+    begin, out = np.zeros(count + 1, np.int64), np.empty(len(things), np.int64)
+    for p in label:
+        begin[p + 1] += 1
+    for p in range(count):
+        begin[p + 1] += begin[p]
+    at = begin.copy()
+    for k in range(len(things)):
+        out[at[label[k]]] = things[k]
+        at[label[k]] += 1
+    return out, begin
+
+
+@njit(cache=True, nogil=True)
+def _weak(dense, load, limit, largest, pressing):
+    """(V^T (c, c), or of no size where the motions may stay as they are; which of them are left
+    out, and which of these without their load, (c,) bool; how many are worth a note) of one
+    mechanism.
+
+    dense (r, c), load (c,): over reach; limit: accuracy; largest: of all loads; pressing: norm of
+    the engine's forces.
+    """
+    if not len(load):
+        return dense, np.zeros(0, np.bool_), np.zeros(0, np.bool_), 0
+    _, S, V = np.linalg.svd(dense, False)
+    # contacts that press far harder than they push on the whole leave loads that are noise
+    near = limit * max(largest, S[0] * pressing)
+    small, idle, noise, left = S[0] * limit >= S, np.zeros(len(S), np.bool_), 0, False
+    for g in range(len(S)):
+        push = 0.0
+        for e in range(len(S)):
+            push += V[g, e] * load[e]
+        idle[g] = small[g] and abs(push) <= near
+        noise += small[g] and (S[g] > _ROUNDING * S[0] or abs(push) > _ROUNDING * largest)
+        for e in range(len(S)):
+            # of all columns but zeros something is left, if only 1e-17, and that is an equation of
+            # balance like any other
+            left |= small[g] and abs(V[g, e]) > _ROUNDING and dense[:, e].any()
+    return V if noise > 0 or left else V[:0], small, idle, noise
 
 
 @njit(cache=True)

@@ -20,6 +20,7 @@ states.
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 
 from ..._support.singular import svd
 from ...conditioning.several_bodies import columns_of
@@ -28,6 +29,8 @@ from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from .balance import Balance
+
+_LONG, _ROUNDING = TOLERANCES.long, TOLERANCES.rounding
 
 
 def weak_motions_of_several(
@@ -39,13 +42,8 @@ def weak_motions_of_several(
     displacement (n,) and overlap (m,), of each row: of the forces found.
     """
     B, held, reach = balance.B, balance.held, balance.reach
-    moved = np.where(held, 0.0, np.abs(displacement)) * reach
-    if moved.max(initial=0.0) <= TOLERANCES.long * overlap.min(initial=np.inf):
-        return np.zeros(0, int), 0, 0.0
-    # bodies whose contacts carry no force move by rounding of all the others'
-    least = TOLERANCES.rounding * float(overlap.max(initial=0.0))
     out, large, most = [], 0, 0.0
-    for rows, columns in _suspicious(B, held, moved, overlap, least):
+    for rows, columns in _suspicious(B, held, reach, displacement, overlap):
         if len(rows) * len(columns) > TOLERANCES.most:
             large += 1
             continue
@@ -82,15 +80,46 @@ def hangs_on_rounding(balance: "Balance", displacement: np.ndarray, overlap: np.
     return way > TOLERANCES.far * float(overlap.max(initial=0.0))
 
 
-def _suspicious(B, held, moved, overlap, least):
+def _suspicious(B, held, reach, displacement, overlap):
     """(rows, free columns) of each set of bodies that contacts join and that moves far beside its
     overlaps."""
+    if not anything_far(held, reach, displacement, overlap):
+        return
     of_column, of_row = components(B, ~held)
     touched = np.zeros(B.shape[1], bool)
     touched[entries(B)[1]] = True
     touched &= ~held
-    way, thick = np.zeros((2, sum(B.shape)))
-    np.maximum.at(way, of_column, np.where(touched, moved, 0.0))
-    np.maximum.at(thick, of_row, overlap)
-    for part in np.flatnonzero(way > TOLERANCES.long * np.maximum(thick, least)):
+    way = np.where(touched, np.abs(displacement) * reach, 0.0)
+    for part in np.flatnonzero(far_sets(of_column, of_row, way, overlap)):
         yield np.flatnonzero(of_row == part), np.flatnonzero((of_column == part) & touched)
+
+
+@njit(cache=True, nogil=True)
+def anything_far(
+    held: np.ndarray, reach: np.ndarray, displacement: np.ndarray, overlap: np.ndarray
+) -> bool:
+    """Whether there may be such bodies."""
+    farthest, least = 0.0, np.inf
+    for j in range(len(held)):
+        if not held[j]:
+            farthest = max(farthest, abs(displacement[j]) * reach[j])
+    for i in range(len(overlap)):
+        least = min(least, overlap[i])
+    return farthest > _LONG * least
+
+
+@njit(cache=True, nogil=True)
+def far_sets(
+    of_column: np.ndarray, of_row: np.ndarray, way: np.ndarray, overlap: np.ndarray
+) -> np.ndarray:
+    """Which sets move far beside their overlaps, bool by number. of_column (n,), of_row (m,): sets
+    as of ``components``; way (n,) [m]; overlap (m,)."""
+    count, least = len(of_column) + len(of_row), 0.0
+    far, thick = np.zeros(count), np.zeros(count)
+    for j in range(len(of_column)):
+        far[of_column[j]] = max(far[of_column[j]], way[j])
+    for i in range(len(of_row)):
+        thick[of_row[i]] = max(thick[of_row[i]], overlap[i])
+        least = max(least, _ROUNDING * overlap[i])
+    # bodies whose contacts carry no force move by rounding of all the others'
+    return far > _LONG * np.maximum(thick, least)

@@ -13,7 +13,7 @@ from ....equilibrium.law import CompiledLaw
 from ....linear.column_scaling import ROUNDING
 from ..tolerances import TOLERANCES
 from . import codes
-from .columns import compacted, expanded, row_sizes
+from .columns import row_sizes
 from .compiled import FLAT, INNER
 from .network import ALONE, Network, equilibrium, missing
 from .weak import hangs_on_several, suspects, without_weak
@@ -86,7 +86,7 @@ class Shared(NamedTuple):
 @njit(**FLAT)
 def shared(given: Given, law: Law) -> Shared:
     """New forces, or the reason why the general path has to find them."""
-    m, n = len(given.count), len(given.load)
+    m = len(given.count)
     rough = law.joint and _rubs(given.friction)
     normal, rubs, reach = given.normal_force, given.tangential, given.reach
     held, mechanism, accuracy = given.held, given.mechanism, given.accuracy
@@ -126,9 +126,10 @@ def shared(given: Given, law: Law) -> Shared:
     if len(mechanism) > 0:
         weak = suspects(values, column, count, mechanism, free, reach, accuracy)
     if weak.any():
-        reach, rows = reach.copy(), expanded(values, column, count, n)
-        if without_weak(rows, weak, mechanism, free, reach, accuracy, load, engine):
-            values, column, count = compacted(rows)
+        reach = reach.copy()
+        values, column, count = without_weak(
+            values, column, count, weak, mechanism, free, reach, accuracy, load, engine
+        )
     memory = _remembered(given.memory, chosen, weight, rough)
     code, answer, displacement, solves, residual, trial = _solved(
         values, column, count, load, free, stiffness, mu, memory, law

@@ -57,6 +57,17 @@ def test_gaps_that_close_later():
         np.testing.assert_allclose(level.tangential_force, before.tangential_force, rtol=1e-9)
 
 
+def test_gaps_are_kept_where_nothing_presses():
+    """An increment without load, overlaps or kept forces moves nothing: loads on from there are
+    those from the unloaded state with the same gaps (closed form of ``shares``)."""
+    normal = shares(2.0)
+    keys, load = dict(KEYS, friction=[1.0, 0.2]), [0.0, normal.sum()]
+    open_yet = rl.compatible_forces(B, [0.0, 0.0], gap_error=[0, GAP], **keys)
+    assert open_yet.converged and not open_yet.force.any()
+    again = rl.compatible_forces(B, load, history=open_yet.history, **keys)
+    np.testing.assert_allclose(again.force, normal, rtol=1e-9)  # solved to 1e-10
+
+
 def test_overlaps_alone_press():
     """Closed form: a block between two walls that are too near by GAP, half of it each; without a
     load, and under one far below what they press with."""

@@ -9,8 +9,10 @@ import scipy.sparse as sp
 from numba import njit
 
 
-def transposed_product(A: sp.csr_array, x: np.ndarray) -> np.ndarray:
+def transposed_product(A: np.ndarray | sp.csr_array, x: np.ndarray) -> np.ndarray:
     """A^T x (n,) for A (m, n) and x (m,)."""
+    if isinstance(A, np.ndarray):
+        return A.T @ x
     out = np.zeros(A.shape[1])
     _onto_columns(A.indptr, A.indices, A.data, np.ascontiguousarray(x, float), out)
     return out

@@ -9,7 +9,7 @@ from .._support import arrays
 from .._support.arrays import MatrixLike
 from ..bodies.materials import MINDLIN
 from ..errors import InputError
-from .problem import force_problem
+from .checked import force_problem
 from .result import CompatibleForces
 from .rough import rough_forces
 from .rough_result import ContactHistory, RoughForces
@@ -159,18 +159,18 @@ def compatible_forces(
     )
     if tangential is not None:
         _check_rough(method, admissible)
-        return rough_forces(
+        problem = force_problem(
             B,
             load,
+            **given,
             tangential=tangential,
             tangential_stiffness=tangential_stiffness,
             friction=friction,
             history=history,
             sliding_direction=sliding_direction,
-            increments=increments,
             tangential_law=tangential_law,
-            **given,
         )
+        return rough_forces(problem, _checked_increments(increments))
     rough = dict(
         friction=np.any(friction),
         history=history is not None,
@@ -212,3 +212,10 @@ def _check_rough(method, admissible):
         raise InputError("admissible is given with tangential; expected one of the two")
     if method != "newton":
         raise InputError(f"method is {method!r} with tangential; expected 'newton'")
+
+
+def _checked_increments(increments) -> int:
+    count = arrays.number(increments)
+    if not (count >= 1.0 and count == np.floor(count) and np.isfinite(count)):
+        raise InputError(f"increments is {increments!r}; expected a positive integer")
+    return int(count)

@@ -1,5 +1,5 @@
-"""Step 2 as one record (eqs 36-37): data of smooth or rough contacts, checked once, and reduced to
-the degrees of freedom that contacts move, with arms of order one.
+"""Step 2 as one record (eqs 36-37): data of smooth or rough contacts, checked (``checked.py``), and
+reduced to the degrees of freedom that contacts move, with arms of order one.
 
     min over f >= 0 of  sum_i (p-1)/p k_i^(1/(1-p)) f_i^(p/(p-1))   subject to   B^T f = F~    (36)
 
@@ -14,22 +14,15 @@ largest stiffness changes no ratio of forces.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from .._support import arrays
-from .._support.arrays import MatrixLike
 from .._support.matrices import Matrix
 from .._support.products import transposed_product
-from .._support.submatrix import submatrix
-from ..errors import InputError
-from ..linear import body_starts, column_arms, kept_starts
-
-LEAST_EXPONENT = 1.01
+from .rough_result import ContactHistory
 
 
 @dataclass(frozen=True)
 class ForceProblem:
-    """m contacts of d numbers each, n degrees of freedom.
+    """m contacts of d numbers each, n degrees of freedom, n' of which contacts can move.
 
     Attributes
     ----------
@@ -42,22 +35,28 @@ class ForceProblem:
     stiffness : (m,)
         k of the law f = k c^(p-1) with the exponent p.
     gap : (m,) [m] or None
-        Initial gaps; None if all are zero.
+        Initial gaps, at the end of the increment.
     tolerance : float
     warm_start : (n,) or None
         Displacement of an earlier answer.
     dofs : (n',) int
-        Free degrees of freedom that contacts move.
+        The degrees of freedom that are free and moved by contacts.
     arm : (n,)
         Longest arms of these, 1 elsewhere.
     reduced : (m d, n')
         The rows in these, over their arms.
     starts : int
         Where bodies begin among them.
-    stiffest : float
-        Unit of stiffness.
     size : float [N]
-        Largest load over its arm; without a load, what overlaps press with from the start.
+        Largest load over its arm. What overlaps press with from the start counts too: of rough
+        contacts where it is more, of smooth ones where there is no load.
+    tangential, friction : (m,)
+        k_t and mu of rough contacts; None of smooth ones.
+    slide : (m, d-1) or None
+        Direction of the tangential force of those known to slide.
+    history : ContactHistory or None
+        Forces that the increment begins with; None: none.
+    tangential_law : str
     """
 
     rows: Matrix
@@ -73,104 +72,63 @@ class ForceProblem:
     arm: np.ndarray
     reduced: Matrix
     starts: np.ndarray
-    stiffest: float
     size: float
+    tangential: np.ndarray | None = None
+    friction: np.ndarray | None = None
+    slide: np.ndarray | None = None
+    history: ContactHistory | None = None
+    tangential_law: str = ""
 
-    def length(self, unit: float) -> float:
-        """Displacement that goes with forces of size ``unit`` [N]."""
-        return (unit / self.stiffest) ** (1.0 / (self.exponent - 1.0))
+    @property
+    def stiffest(self) -> float:
+        """Unit of stiffness."""
+        return float(self.stiffness.max(initial=0.0)) or 1.0
 
-    def begun(self, length: float) -> np.ndarray | None:
-        """``warm_start`` (n',) over arms and ``length``."""
+    @property
+    def unit(self) -> float:
+        """Unit of forces [N]: ``size``, or what contacts remember where that is more."""
+        kept = None if self.history is None else np.abs(self.history.normal)
+        return max(self.size, 0.0 if kept is None else float(kept.max(initial=0.0))) or 1.0
+
+    @property
+    def length(self) -> float:
+        """Unit of displacements."""
+        return (self.unit / self.stiffest) ** (1.0 / (self.exponent - 1.0))
+
+    @property
+    def goal(self) -> np.ndarray:
+        """The load (n',) over arms and unit."""
+        return self.load[self.dofs] / self.arm[self.dofs] / self.unit
+
+    @property
+    def begun(self) -> np.ndarray | None:
+        """``warm_start`` (n',) times arms, over the unit."""
         if self.warm_start is None:
             return None
-        return self.warm_start[self.dofs] * self.arm[self.dofs] / length
+        return self.warm_start[self.dofs] * self.arm[self.dofs] / self.length
 
-    def displacement(self, x: np.ndarray, length: float) -> np.ndarray:
-        """(n,) of x (n',)."""
+    def motion(self, x: np.ndarray) -> np.ndarray:
+        """(n,) of unknowns x (n',), over the unit of displacements."""
         u = np.zeros(len(self.load))
-        u[self.dofs] = x / self.arm[self.dofs] * length
+        u[self.dofs] = x / self.arm[self.dofs]
         return u
+
+    def untouched(self) -> tuple[np.ndarray, bool]:
+        """(load (n,) on degrees of freedom that no contact moves, whether it is more than
+        rounding)."""
+        load = self.load.copy()
+        load[self.dofs] = 0.0
+        return load, bool(np.abs(load).max(initial=0.0) > self.tolerance * self.size)
 
     def carried(self, force: np.ndarray) -> np.ndarray:
         """Load (n,) that forces (m,) or (m, d) balance, zero where held."""
         return np.where(self.free, transposed_product(self.rows, force.ravel()), 0.0)
 
-    def off(self, imbalance: np.ndarray) -> np.ndarray:
-        """|imbalance| (n,) [N, N m] as forces on the longest arms."""
-        return np.abs(imbalance) / self.arm
-
-    def untouched(self) -> np.ndarray:
-        """Load (n,) on degrees of freedom that no contact moves."""
-        load = self.load.copy()
-        load[self.dofs] = 0.0
-        return load
-
-
-def force_problem(
-    B: MatrixLike,
-    load: ArrayLike,
-    *,
-    stiffness: ArrayLike = 1.0,
-    exponent: float = 2.0,
-    fixed: ArrayLike | None = None,
-    gap_error: ArrayLike | None = None,
-    tolerance: float = 1e-10,
-    warm_start: ArrayLike | None = None,
-    blocks: ArrayLike | None = None,
-) -> ForceProblem:
-    """The record of these arguments of ``compatible_forces``. Raises InputError."""
-    rows, d = arrays.sparse("B", B), 1
-    m, n = rows.shape
-    load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
-    stiffness, p = checked_law(stiffness, exponent, m)
-    free = arrays.free_columns(fixed, n)
-    load = np.where(free, load, 0.0)
-    gap = None
-    if gap_error is not None:
-        gap = arrays.vector("gap_error", gap_error, m, what="contact (row of B)")
-        gap = gap if gap.any() else None
-    if warm_start is not None:
-        warm_start = arrays.vector("warm_start", warm_start, n, what="degree of freedom")
-    arm, moved = column_arms(rows, d)
-    dofs, arm = np.flatnonzero(free & moved), np.where(free & moved, arm, 1.0)
-    size = float((np.abs(load) / arm).max(initial=0.0))
-    if gap is not None:
-        pressing = float((stiffness * np.maximum(-gap, 0.0) ** (p - 1.0)).max(initial=0.0))
-        size = size or pressing
-    return ForceProblem(
-        rows=rows,
-        d=d,
-        load=load,
-        free=free,
-        stiffness=stiffness,
-        exponent=p,
-        gap=gap,
-        tolerance=arrays.positive("tolerance", tolerance),
-        warm_start=warm_start,
-        dofs=dofs,
-        arm=arm,
-        reduced=submatrix(rows, columns=dofs, scale=1.0 / arm[dofs]),
-        starts=kept_starts(body_starts(n, blocks), dofs),
-        stiffest=float(stiffness.max(initial=0.0)) or 1.0,
-        size=size,
-    )
-
-
-def checked_law(stiffness: ArrayLike, exponent: float, m: int) -> tuple[np.ndarray, float]:
-    """(stiffness (m,), exponent) of the law f = k c^(p-1), k > 0, p > 1; raises InputError."""
-    stiffness = arrays.vector("stiffness", stiffness, m, what="contact (row of B)")
-    soft = np.flatnonzero(stiffness <= 0)
-    if len(soft):
-        raise InputError(
-            f"stiffness of contact {soft[0]} is {stiffness[soft[0]]}; expected a positive number"
-        )
-    p = arrays.number(exponent)
-    if not (np.isfinite(p) and p > 1):
-        raise InputError(f"exponent is {exponent!r}; expected p > 1 (2 is Hooke, 2.5 is Hertz)")
-    if p < LEAST_EXPONENT:
-        raise InputError(
-            f"exponent is {exponent!r}; expected at least {LEAST_EXPONENT}: nearer to 1 overlaps, "
-            "which grow like f^(1/(p-1)), leave the range of numbers"
-        )
-    return stiffness, p
+    def balance(self, force: np.ndarray, load: np.ndarray, size: float) -> dict:
+        """Fields of an answer with these forces for that load (n,): imbalance; residual over
+        ``size`` [N], and where it is attained."""
+        imbalance = self.carried(force) - load
+        off = np.abs(imbalance) / self.arm / size
+        worst = int(np.argmax(off)) if len(off) else 0
+        residual = float(off.max(initial=0.0))
+        return dict(imbalance=imbalance, residual=residual, worst_dof=worst)

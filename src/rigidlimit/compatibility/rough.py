@@ -9,91 +9,75 @@ state the forces come from decides them, and is named in the result:
     least energy   min sum f_n^2/(2 k_n) + |f_t|^2/(2 k_t) in the cones: unique, there whenever any
                    admissible forces are; not what a sliding contact does
 
-The first two are equilibria of the law; ``least energy`` is returned where none of them was
-found, with a status that says so; contacts that slide along a given direction keep it. Where no
-admissible force balances the load either, a motion shows that: it opens or slides at every contact
-without being resisted, and the load drives it. The forces are then those of least energy for the
-nearest load that is carried.
+The first two are equilibria of the law, solved by Newton or the interior path of
+``equilibrium.solve``; ``least energy`` is returned where none of them was found, with a status that
+says so; contacts that slide along a given direction keep it. Where no admissible force balances the
+load either, a motion shows that: it opens or slides at every contact without being resisted, and
+the load drives it. The forces are then those of least energy for the nearest load that is carried
+(``rough_nearest.py``).
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import ArrayLike
 
-from .._support import arrays
-from .._support.matrices import matrix
-from .._support.words import counted
-from ..bodies.materials import MINDLIN, TANGENTIAL_LAWS
-from ..equilibrium.rows import checked_friction, contact_rows, sliding_directions
-from ..errors import InputError
+from .._support.deadline import cut, late
+from ..equilibrium.dense import between_bodies
+from ..equilibrium.law import ContactLaw
+from ..equilibrium.relaxation import Relaxation
+from ..equilibrium.result import Equilibrium
+from ..equilibrium.solve import Settings, solve
+from ..equilibrium.stability import growth, stable_beside
 from ..status import Status
-from .problem import checked_law
-from .rough_increment import Increment, RoughContacts, Solved
+from .increment_law import kept_normal, law_of_increment
+from .problem import ForceProblem
+from .rough_light import light_bodies_balanced
+from .rough_nearest import NEAREST, nearest_forces
 from .rough_result import AT_BOUND, HISTORY, LEAST_ENERGY, UNLOADED, ContactHistory, RoughForces
-from .rough_scaled import ScaledRough
+
+PATH = 120
+"""Iterations of the interior path at most; random packings take 40 to 90."""
+
+FREE = 1e-4
+"""Stiffness of motions that no contact resists in the search for least energy, over that elsewhere,
+which is the tolerance. Near the edge of what friction carries displacements grow to 1e5, and this
+stiffness times their last step is what of the load stays unbalanced."""
 
 
-def rough_forces(
-    B: np.ndarray | sp.sparray,
-    load: ArrayLike,
-    *,
-    tangential: np.ndarray | sp.sparray | int,
-    tangential_stiffness: ArrayLike = 1.0,
-    friction: ArrayLike = 0.0,
-    stiffness: ArrayLike = 1.0,
-    exponent: float = 2.0,
-    history: ContactHistory | None = None,
-    sliding_direction: ArrayLike | None = None,
-    increments: int = 1,
-    tangential_law: str = MINDLIN,
-    fixed: ArrayLike | None = None,
-    gap_error: ArrayLike | None = None,
-    tolerance: float = 1e-10,
-    warm_start: ArrayLike | None = None,
-    blocks: ArrayLike | None = None,
-) -> RoughForces:
-    """See ``compatible_forces``, of which this is the part with tangential rows.
+@dataclass(frozen=True)
+class _Found:
+    """Result of one increment, in scaled units; mechanism (n,) as it is reported."""
 
-    B (m d, n) may have these too, contact by contact, normal first; then tangential is d.
-    """
-    B = matrix("B", B)
-    n = B.shape[1]
-    load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
-    contacts = _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent)
-    m, d = contacts.shape
-    free = arrays.free_columns(fixed, n)
-    load = np.where(free, load, 0.0)
-    if tangential_law not in TANGENTIAL_LAWS:
-        raise InputError(
-            f"tangential_law is {tangential_law!r}; expected {' or '.join(TANGENTIAL_LAWS)}"
-        )
-    tolerance = arrays.positive("tolerance", tolerance)
-    increments = _checked_increments(increments)
-    if warm_start is not None:
-        warm_start = arrays.vector("warm_start", warm_start, n, what="degree of freedom")
-    slide = None
-    if sliding_direction is not None and m:
-        slide = sliding_directions(sliding_direction, m, d)
-    history = _checked_history(history, m, d) if m else None
-    gap, gap_before = _gaps(gap_error, history, m)
-    problem = ScaledRough(contacts, load, free, gap, blocks)
-    if not len(problem.dofs):
-        return _nothing(contacts, problem.untouched, tolerance, history)
-    if problem.size == 0.0 and (history is None or not history.normal.any()):
-        return _nothing(contacts, load, tolerance, history)
-    whole = Increment(load, gap, history, slide, tangential_law, tolerance, warm_start)
-    if history is None:
-        return _answer(problem, whole)
-    return _in_increments(problem, whole, gap_before, increments)
+    equilibrium: Equilibrium
+    law: ContactLaw
+    status: Status
+    solves: int
+    routes: tuple[str, ...]
+    nearest_status: Status | None = None
+    mechanism: np.ndarray | None = None
+    several: bool = False
 
 
-def _in_increments(problem, whole, gap_before, increments) -> RoughForces:
+def rough_forces(problem: ForceProblem, increments: int = 1) -> RoughForces:
+    """The answer of ``compatible_forces``: from the history in so many increments."""
+    if problem.history is None or not _presses(problem):
+        return _increment(problem)
+    return _in_increments(problem, increments)
+
+
+def _presses(problem: ForceProblem) -> bool:
+    """Whether anything presses contacts together, or did, that bodies can give way to."""
+    kept = problem.history is not None and problem.history.normal.any()
+    return len(problem.dofs) > 0 and (problem.size > 0.0 or kept)
+
+
+def _in_increments(whole: ForceProblem, increments: int) -> RoughForces:
     """The answer after the way from the history's load and gaps in equal parts, each from the
     answer before it; its displacement is that of the whole way. From one that does not converge on
     the rest of the way is one increment."""
-    before, now, solves, several = problem.carried(whole.history), whole, 0, False
+    kept, now, solves, several = whole.history, whole, 0, False
+    force = np.column_stack([np.maximum(kept.normal, 0.0), kept.tangential])
+    before, gap_before = whole.carried(force), 0.0 if kept.gap is None else kept.gap
     moved = np.zeros(len(whole.load))
     if whole.warm_start is not None:
         now = replace(now, warm_start=whole.warm_start / increments)
@@ -102,159 +86,195 @@ def _in_increments(problem, whole, gap_before, increments) -> RoughForces:
         now = replace(now, load=part * whole.load + (1.0 - part) * before)
         if whole.gap is not None:
             now = replace(now, gap=part * whole.gap + (1.0 - part) * gap_before)
-        found = _answer(problem, now)
+        found = _increment(now)
         solves, several = solves + found.iterations, several or found.several
         if found.status is not Status.CONVERGED:
             break
         now, moved = replace(now, history=found.history), moved + found.displacement
     merged = increments - k
     if merged:
-        found = _answer(problem, replace(whole, history=now.history))
+        found = _increment(replace(whole, history=now.history))
         solves, several = solves + found.iterations, several or found.several
     if merged or not found.converged:
         moved = moved + found.displacement
     return replace(found, iterations=solves, several=several, merged=merged, displacement=moved)
 
 
-def _answer(problem: ScaledRough, increment: Increment) -> RoughForces:
-    """One increment solved, and judged by its balance."""
-    solved, tolerance = problem.solve(increment), increment.tolerance
-    force = solved.force
-    size = np.linalg.norm(force[:, 1:], axis=1)
-    bound = problem.contacts.friction * force[:, 0]
-    bears = force[:, 0] > 10.0 * tolerance * force[:, 0].max(initial=0.0)
-    imbalance = problem.imbalance(force, increment.load)
-    off = np.abs(imbalance) / problem.arm_full
-    residual = float(off.max(initial=0.0)) / (problem.size or solved.unit)
-    status = solved.status
-    if (
-        status in (Status.CONVERGED, Status.UNSTABLE, Status.NO_EQUILIBRIUM)
-        and residual > tolerance
-    ):
-        status = Status.STALLED
-    common = _common(
-        force[:, 0], solved.displacement, status, residual, solved.solves, imbalance, tolerance, off
+def _increment(problem: ForceProblem) -> RoughForces:
+    """One increment.
+
+    Motions that no contact resists have the stiffness ``tolerance``, over the largest of the
+    contacts: loads along them too small to count do not move bodies into other contacts.
+    """
+    unit, tolerance, d = problem.unit, problem.tolerance, problem.d
+    k_n, k_t = (k / problem.stiffest for k in (problem.stiffness, problem.tangential))
+    law, offset = law_of_increment(
+        (k_n, k_t),
+        problem.friction,
+        problem.exponent,
+        d,
+        history=problem.history,
+        gap=problem.gap,
+        tangential_law=problem.tangential_law,
+        unit=unit,
+        length=problem.length,
+        slide=problem.slide,
     )
-    return RoughForces(
-        **common | dict(duality_gap=solved.duality_gap, force_error=solved.force_error),
-        nearest_status=solved.nearest_status,
-        tangential_force=force[:, 1:],
-        sliding=bears & (size >= (1.0 - AT_BOUND) * bound) & (bound > 0.0),
-        state=_state(solved, increment),
-        history=ContactHistory(solved.kept, force[:, 1:].copy(), increment.gap),
-        mechanism=solved.mechanism,
-        several=solved.several,
-        routes=solved.routes,
+    x = problem.begun
+    x = np.zeros(len(problem.dofs)) if x is None else x
+    if not _presses(problem):
+        w = np.zeros((len(k_n), d)) if offset is None else offset
+        nothing = Equilibrium(np.zeros_like(x), np.zeros_like(w), w, Status.CONVERGED, 0.0, 0)
+        return _answer(problem, _Found(nothing, law, Status.CONVERGED, 0, ()))
+    goal = problem.goal
+    size = (problem.size or unit) / unit  # no load: in parts of what the contacts remember
+    known = dict(shift=tolerance, unit=max(size, 1e-30))
+    mechanics = between_bodies(problem.reduced, -goal, d, offset=offset, **known)
+    sizes = dict(
+        tolerance=0.5 * tolerance, force_size=max(float(np.abs(goal).max(initial=0.0)), 1e-3)
     )
+    first, routes = solve(
+        mechanics, law, x, **sizes, settings=Settings(path=PATH, relaxation=Relaxation())
+    )
+    grows = None
+    if first.converged:
+        bodies = dict(starts=problem.starts, tolerance=tolerance)
+        first = light_bodies_balanced(mechanics, problem.reduced, law, first, goal, **bodies)
+        if problem.slide is None:  # what is known to slide moves on: no state of rest
+            grows = growth(mechanics, law, first.x)
+    if grows is not None:
+        first = stable_beside(mechanics, law, first, grows, **sizes)
+        routes = (*routes, "disturbance")
+    found = _Found(first, law, first.status, first.iterations, routes, several=grows is not None)
+    if not (first.converged or first.status is Status.UNSTABLE):
+        if first.status is Status.NO_EQUILIBRIUM:
+            found = replace(found, mechanism=_unit_motion(problem, first.x - x))
+        found = _least_energy(problem, found, goal, known)
+    return _answer(problem, found)
 
 
-def _state(solved: Solved, increment: Increment) -> str:
-    if solved.least_energy:
-        return LEAST_ENERGY
-    return UNLOADED if increment.history is None else HISTORY
+def _least_energy(problem: ForceProblem, before: _Found, goal, known) -> _Found:
+    """Forces of least energy, where no equilibrium of the law was found."""
+    law = replace(
+        before.law,
+        tangential=problem.tangential / problem.stiffest,
+        kept=np.zeros_like(before.law.kept),
+        exponent=2.0,
+        associated=True,
+    )
+    known = known | dict(shift=FREE * problem.tolerance)
+    found, routes = solve(
+        between_bodies(problem.reduced, -goal, problem.d, **known),
+        law,
+        np.zeros(len(goal)),
+        tolerance=0.5 * problem.tolerance,
+        force_size=1.0,
+        settings=Settings(newton=0, path=PATH),
+    )
+    solves, routes = before.solves + found.iterations, (*before.routes, "least energy", *routes)
+    if not found.converged and late():
+        nearer = before.equilibrium.residual < found.residual
+        end = before if nearer else _Found(found, law, before.status, solves, routes)
+        return replace(end, status=Status.APPROXIMATE, solves=solves, routes=routes)
+    if not found.converged:
+        return _nearest(problem, _Found(found, law, Status.STALLED, solves, routes), goal)
+    status = Status.APPROXIMATE if cut() else Status.NO_EQUILIBRIUM
+    return _Found(found, law, status, solves, routes, mechanism=before.mechanism)
 
 
-def _checked(B, tangential, tangential_stiffness, friction, stiffness, exponent) -> RoughContacts:
-    if np.ndim(tangential) == 0 and not sp.issparse(tangential):
-        rows, d = B, _rows_a_contact(B, tangential)
-    else:
-        rows, d = contact_rows(B, tangential)
-    m = rows.shape[0] // d
-    stiffness, exponent = checked_law(stiffness, exponent, m)
-    k_t = arrays.vector("tangential_stiffness", tangential_stiffness, m, what="contact (row of B)")
-    mu = checked_friction(friction, m)
-    if (k_t <= 0.0).any():
-        i = int(np.argmin(k_t))
-        raise InputError(
-            f"tangential_stiffness of contact {i} is {k_t[i]}; expected a positive number "
-            "(a smooth contact has friction 0)"
-        )
-    return RoughContacts(rows, (m, d), stiffness, k_t, mu, exponent)
+def _nearest(problem: ForceProblem, found: _Found, goal) -> _Found:
+    """Forces for the nearest load that is carried, if a motion shows that this one is not."""
+    near = nearest = None
+    if found.equilibrium.residual > NEAREST.missing:
+        near, nearest, more = nearest_forces(problem.reduced, goal, found.law)
+        found = replace(found, solves=found.solves + more, routes=(*found.routes, "nearest load"))
+    for way in (found.equilibrium, near):  # what is missing of the nearest load is a motion too
+        mechanism = None if way is None else _mechanism(problem, way, found.law, goal)
+        if mechanism is not None:
+            return replace(
+                found,
+                equilibrium=near or found.equilibrium,
+                status=Status.LOAD_NOT_CARRIED,
+                nearest_status=nearest,
+                mechanism=mechanism,
+            )
+    return found
 
 
-def _rows_a_contact(B, d) -> int:
-    """d, of B (m d, n) with all rows contact by contact."""
-    if d not in (2, 3):
-        raise InputError(
-            f"tangential is {arrays.short(d)}; expected the tangential rows, or 2 (plane) or 3 "
-            "(space) where B has them too"
-        )
-    if B.shape[0] % int(d):
-        raise InputError(
-            f"B has {counted(B.shape[0], 'row')}; expected {int(d)} a contact with tangential={d}, "
-            "the normal first"
-        )
-    return int(d)
+def _mechanism(problem: ForceProblem, found: Equilibrium, law, goal) -> np.ndarray | None:
+    """The motion (n,) that the load drives and no contact resists, or None.
 
-
-def _checked_increments(increments) -> int:
-    count = arrays.number(increments)
-    if not (count >= 1.0 and count == np.floor(count) and np.isfinite(count)):
-        raise InputError(f"increments is {increments!r}; expected a positive integer")
-    return int(count)
-
-
-def _checked_history(history, m: int, d: int) -> ContactHistory | None:
-    if history is None:
+    Admissible forces do no work f . w < 0 in it, as w_n >= mu |w_t| at every contact (w_n >=
+    -mu e . w_t where it slides along a given e), and so cannot balance a load with F~ . u < 0
+    (Farkas' lemma for cones).
+    """
+    u = found.x / (np.abs(found.x).max(initial=0.0) or 1.0)
+    w = (problem.reduced @ u).reshape(found.force.shape)
+    along = np.linalg.norm(w[:, 1:], axis=1)
+    if law.slide is not None:
+        along = np.where(law.sliding, -(law.slide * w[:, 1:]).sum(axis=1), along)
+    resists = law.friction * along - w[:, 0]
+    driven = -float(goal @ u)
+    if driven <= 0.0 or resists.max(initial=0.0) > 1e-3 * driven:
         return None
-    if not isinstance(history, ContactHistory):
-        raise InputError(
-            f"history is {arrays.short(history)}; expected the .history of an earlier answer"
-        )
-    normal, tangential = np.asarray(history.normal), np.asarray(history.tangential)
-    if normal.shape != (m,) or tangential.shape != (m, d - 1):
-        raise InputError(
-            f"history is of {counted(len(normal), 'contact')} with tangential forces of shape "
-            f"{tangential.shape}; expected ({m},) and ({m}, {d - 1}): carry it over contact by "
-            "contact, zero for new ones"
-        )
-    gap = history.gap
-    if gap is not None:
-        gap = arrays.vector("history.gap", gap, m, what="contact (row of B)")
-    return ContactHistory(normal.astype(float), tangential.astype(float), gap)
+    return _unit_motion(problem, u)
 
 
-def _gaps(gap_error, history, m: int):
-    """Initial gaps (m,) [m] at the end and at the start of the increment; None where there are
-    none. Those of the history stay where no others are given."""
-    before = None if history is None else history.gap
-    gap = before if gap_error is None else gap_error
-    if gap is None:
-        return None, None
-    gap = arrays.vector("gap_error", gap, m, what="contact (row of B)")
-    return gap, np.zeros(m) if before is None else before
+def _unit_motion(problem: ForceProblem, x: np.ndarray) -> np.ndarray:
+    """The motion (n,) of x (n',), of largest entry 1."""
+    motion = problem.motion(x)
+    return motion / np.abs(motion).max()
 
 
-def _nothing(contacts, load, tolerance, history) -> RoughForces:
-    """No forces; load (n,) [N]: what no contact moves."""
-    m, d = contacts.shape
-    rest, size = ContactHistory(np.zeros(m), np.zeros((m, d - 1))), np.abs(load)
-    carried = not load.any()
-    status = Status.CONVERGED if carried else Status.LOAD_NOT_CARRIED
-    residual = 0.0 if carried else 1.0
+def _answer(problem: ForceProblem, found: _Found) -> RoughForces:
+    """What was found in the units of the problem, judged by its balance; not carried where a load
+    that no contact takes is more than rounding."""
+    tolerance, unit, law = problem.tolerance, problem.unit, found.law
+    untouched, uncarried = problem.untouched()
+    if uncarried:
+        if found.status is not Status.LOAD_NOT_CARRIED:
+            motion = -untouched / np.abs(untouched).max()
+            found = replace(found, nearest_status=found.status, mechanism=motion)
+        found = replace(found, status=Status.LOAD_NOT_CARRIED)
+    scaled, status = found.equilibrium, found.status
+    force = scaled.force * unit
+    common = problem.balance(force, problem.load, problem.size or unit)
+    solved = (Status.CONVERGED, Status.UNSTABLE, Status.NO_EQUILIBRIUM)
+    if status in solved and common["residual"] > tolerance:
+        status = Status.STALLED
+    bound = problem.friction * force[:, 0]
+    slides = np.linalg.norm(force[:, 1:], axis=1) >= (1.0 - AT_BOUND) * bound
+    bears = force[:, 0] > 10.0 * tolerance * force[:, 0].max(initial=0.0)
+    kept = kept_normal(law, scaled.displacement, scaled.force) * unit
+    state = UNLOADED if problem.history is None else HISTORY
+    gap, off = _nearness(scaled, law)
     return RoughForces(
-        **_common(np.zeros(m), np.zeros(len(load)), status, residual, 0, -load, tolerance, size),
-        nearest_status=None if carried else Status.CONVERGED,
-        mechanism=None if carried else -load / size.max(),
-        tangential_force=np.zeros((m, d - 1)),
-        sliding=np.zeros(m, bool),
-        state=UNLOADED if history is None else HISTORY,
-        history=rest,
-    )
-
-
-def _common(force, u, status, residual, iterations, imbalance, tolerance, off):
-    """off (n,): size of the imbalance over arms."""
-    return dict(
-        force=force,
-        displacement=u,
+        **common,
+        force=force[:, 0],
+        displacement=problem.motion(scaled.x) * problem.length,
         status=status,
-        residual=residual,
-        iterations=iterations,
-        imbalance=imbalance,
-        worst_dof=int(np.argmax(off)) if len(off) else 0,
-        duality_gap=float("nan"),
-        force_error=float("nan"),
+        iterations=found.solves,
+        duality_gap=gap,
+        force_error=off,
         tolerance=tolerance,
         method="newton",
+        nearest_status=found.nearest_status,
+        tangential_force=force[:, 1:],
+        sliding=bears & slides & (bound > 0.0),
+        state=LEAST_ENERGY if law.associated else state,
+        history=ContactHistory(kept, force[:, 1:].copy(), problem.gap),
+        mechanism=found.mechanism,
+        several=found.several,
+        routes=found.routes,
     )
+
+
+def _nearness(found: Equilibrium, law: ContactLaw) -> tuple[float, float]:
+    """(energy gap over the energy, how far a force can be from the one of least energy by it over
+    the largest): energies differ by half of the squared difference of forces in their metric."""
+    energy, most = 0.5 * law.work(found.force), float(np.abs(found.force).max(initial=0.0))
+    if not (law.associated and energy > 0.0):
+        return float("nan"), float("nan")
+    gap = law.energy_gap(found.displacement, found.force)
+    stiffest = max(float(law.normal.max()), float(law.tangential.max()))
+    return gap / energy, float(np.sqrt(2.0 * gap * stiffest)) / most

@@ -30,30 +30,28 @@ def smooth_forces(
 ) -> CompatibleForces:
     """The answer of ``compatible_forces``; where no forces balance the load, those of the nearest
     that some do."""
-    unit, p, stats = problem.size or 1.0, problem.exponent, LinearStats()
-    stiffness, length = problem.stiffness / problem.stiffest, problem.length(unit)
+    p, stats = problem.exponent, LinearStats()
+    stiffness, length = problem.stiffness / problem.stiffest, problem.length
+    springs = newton.unlike(stiffness, p)
     scaled = SmoothNetwork(
-        Network(problem.reduced, blocks=problem.starts, unlike_springs=newton.unlike(stiffness, p)),
+        Network(problem.reduced, blocks=problem.starts, unlike_springs=springs),
         stiffness,
         p,
-        problem.load[problem.dofs] / problem.arm[problem.dofs] / unit,
+        problem.goal,
         None if problem.gap is None else -problem.gap / length,
     )
-    load, nearest_status = scaled.load, None
     if problem.size == 0.0:
-        found = Found(np.zeros(len(load)), np.zeros(len(stiffness)), Status.CONVERGED, 0)
-    else:
-        # the balance is solved a little tighter than required: scaling back rounds
-        limits = dict(tolerance=0.5 * problem.tolerance)
-        if max_iterations is not None:
-            limits["max_iterations"] = max_iterations
-        options = dict(limits=limits, unresolved=unresolved, stats=stats)
-        run = partial(_run, method, **options)
-        start = dict(warm_start=problem.begun(length))
-        if admissible is not None:
-            start["admissible"] = admissible / unit
-        found, load, nearest_status = _carried(problem, scaled, run(scaled, **start), run, stats)
-    return _answer(problem, scaled, found, load, nearest_status, method, stats)
+        found = Found(np.zeros(len(problem.dofs)), np.zeros(len(stiffness)), Status.CONVERGED, 0)
+        return _answer(problem, scaled, found, scaled.load, None, method, stats)
+    # the balance is solved a little tighter than required: scaling back rounds
+    limits = dict(tolerance=0.5 * problem.tolerance)
+    if max_iterations is not None:
+        limits["max_iterations"] = max_iterations
+    run = partial(_run, method, limits=limits, unresolved=unresolved, stats=stats)
+    admissible = None if admissible is None else admissible / problem.unit
+    found = run(scaled, warm_start=problem.begun, admissible=admissible)
+    carried = _carried(problem, scaled, found, run, stats)
+    return _answer(problem, scaled, *carried, method, stats)
 
 
 def _run(
@@ -86,8 +84,7 @@ def _carried(
     """(forces, the load that they are to balance, ``nearest_status``): as found, or of the nearest
     load where this one is not carried."""
     load, status = scaled.load, found.status
-    untouched = np.abs(problem.untouched()).max(initial=0.0)
-    uncarried = bool(untouched > problem.tolerance * problem.size)
+    _, uncarried = problem.untouched()
     if uncarried and status is Status.CONVERGED:
         # what contacts are moved by is carried, and nothing comes nearer than that
         return replace(found, status=Status.LOAD_NOT_CARRIED), load, Status.CONVERGED
@@ -126,47 +123,42 @@ def _answer(
 ) -> CompatibleForces:
     """The answer with what can be said of it: residual, status, how far forces may be off.
     load (n',): the one that the forces are to balance."""
-    tolerance, dofs, status = problem.tolerance, problem.dofs, found.status
-    unit = problem.size or 1.0
-    force, length = found.force * unit, problem.length(unit)
+    tolerance, dofs, status, unit = problem.tolerance, problem.dofs, found.status, problem.unit
+    force = found.force * unit
     gap, whole = _gaps(scaled, found, load)
-    open_by = found.open if found.weak is None else found.weak.open
     if not problem.load.any() and force.max(initial=0.0) <= tolerance * problem.size:
         # nothing holds the overlaps: they come apart, to where no energy is left to judge by
         force, status, gap, whole = np.zeros(len(force)), Status.CONVERGED, 0.0, 0.0
     balanced = np.zeros(len(problem.load))
     balanced[dofs] = (load if found.load is None else found.load) * problem.arm[dofs] * unit
-    size = unit
+    asked, size = problem.load if found.load is None else balanced, unit
     if problem.gap is not None:
         # where initial overlaps press harder than the load, rounding is that of their forces
         size = max(size, pressing(problem.rows, force, problem.free))
-    carried = problem.carried(force)
-    imbalance = carried - (problem.load if found.load is None else balanced)
-    off = problem.off(imbalance) / size
-    residual = float(off.max(initial=0.0))
-    short = problem.off(carried - balanced)[dofs].max(initial=0.0) / size > tolerance
+    common = problem.balance(force, asked, size)
+    met, imbalance = common["residual"] <= tolerance, common["imbalance"]
     stopped = status in (Status.STALLED, Status.MAX_ITERATIONS) and nearest_status is None
-    if status is Status.CONVERGED and residual > tolerance:
+    if status is Status.CONVERGED and not met:
         status = Status.STALLED
-    elif stopped and residual <= tolerance and gap <= SETTINGS.gap * tolerance:
+    elif stopped and met and gap <= SETTINGS.gap * tolerance:
         status = Status.CONVERGED  # solvers aim for a little more than the tolerance
-    elif status is Status.LOAD_NOT_CARRIED and nearest_status is Status.CONVERGED and short:
-        nearest_status = Status.STALLED
+    elif status is Status.LOAD_NOT_CARRIED and nearest_status is Status.CONVERGED:
+        short = np.abs(imbalance + asked - balanced)[dofs] / problem.arm[dofs]
+        if short.max(initial=0.0) > tolerance * size:
+            nearest_status = Status.STALLED
+    largest = float(force.max(initial=0.0)) or 1.0
 
     def off_by(gap: float) -> float:
         bound = force_bound(force, problem.stiffness, problem.exponent, gap)
-        largest = float(force.max(initial=0.0))
-        return float(bound.max(initial=0.0)) / largest if largest > 0.0 else 0.0
+        return float(bound.max(initial=0.0)) / largest if force.any() else 0.0
 
-    error = max(off_by(whole), open_by)
+    error = max(off_by(whole), found.open if found.weak is None else found.weak.open)
     return CompatibleForces(
+        **common,
         force=force,
-        displacement=problem.displacement(found.displacement, length),
+        displacement=problem.motion(found.displacement) * problem.length,
         status=status,
-        residual=residual,
         iterations=found.iterations,
-        imbalance=imbalance,
-        worst_dof=int(np.argmax(off)) if len(off) else 0,
         duality_gap=gap,
         force_error=error,
         forgiven=error > WARNED >= off_by(gap),

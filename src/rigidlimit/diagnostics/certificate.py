@@ -27,8 +27,8 @@ from .._support import arrays
 from .._support.arrays import MatrixLike
 from .._support.display import Brief
 from ..compatibility import ContactHistory, compatible_forces
+from ..compatibility.checked import checked_law
 from ..compatibility.energy import complementary_energy, strain_energy
-from ..compatibility.problem import checked_law
 from ..compatibility.result import pressing
 from ..errors import InputError
 from ..linear import column_arms

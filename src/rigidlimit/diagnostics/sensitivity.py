@@ -27,7 +27,7 @@ from .._support import arrays
 from .._support.arrays import MatrixLike
 from .._support.display import Brief
 from ..compatibility import compatible_forces
-from ..compatibility.problem import checked_law
+from ..compatibility.checked import checked_law
 from ..errors import InputError
 from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
 from .cones.problem import refuse_friction, rough_contacts

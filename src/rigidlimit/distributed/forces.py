@@ -10,7 +10,7 @@ import numpy as np
 
 from .._support.words import counted
 from ..compatibility import ContactHistory
-from ..compatibility.problem import LEAST_EXPONENT
+from ..compatibility.checked import LEAST_EXPONENT
 from ..compatibility.rough_result import AT_BOUND
 from ..errors import InputError
 from ..status import Status

@@ -1,4 +1,4 @@
-"""Step 2 with friction on all ranks, in increments: ``compatibility/rough.py`` and its scaling.
+"""Step 2 with friction on all ranks, in increments: as ``compatibility/rough.py``.
 
 Ways and states are those of one process: ``unloaded``, ``history``, and ``least energy`` where no
 equilibrium of the law was found. Not looked at here: the nearest load that is carried, and bodies
@@ -12,8 +12,8 @@ import numpy as np
 
 from ..compatibility import ContactHistory
 from ..compatibility.increment_law import kept_normal, law_of_increment
+from ..compatibility.rough import FREE, PATH
 from ..compatibility.rough_result import HISTORY, LEAST_ENERGY, UNLOADED
-from ..compatibility.rough_scaled import FREE, PATH
 from ..equilibrium.law import ContactLaw
 from ..equilibrium.relaxation import Relaxation
 from ..equilibrium.result import Equilibrium
@@ -197,7 +197,7 @@ class RoughProblem:
         return found, law, routes, status
 
     def _driven(self, bodies: PartBodies, found: Equilibrium, goal: np.ndarray) -> bool:
-        """Whether the load drives a motion that no contact resists (``rough_scaled.py``)."""
+        """Whether the load drives a motion that no contact resists (``compatibility/rough.py``)."""
         u = found.x / (self.sums.largest(found.x) or 1.0)
         w = bodies.change(u)
         along = np.linalg.norm(w[:, 1:], axis=1)

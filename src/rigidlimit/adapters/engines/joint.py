@@ -23,6 +23,7 @@ from numba import njit
 from ..._support.deadline import cut, late
 from ..._support.matrices import scaled
 from ...compatibility import RoughForces
+from ...compatibility.checked import force_problem
 from ...compatibility.rough import rough_forces
 from ...compatibility.rough_result import ContactHistory
 from ...errors import InputError
@@ -130,7 +131,7 @@ def rough_answer(
 ) -> RoughForces:
     """Normal and tangential forces of some contacts (indices) under ``balance``."""
     stiffness, friction = contacts.stiffness[rows], contacts.coefficients[0][rows]
-    answer = rough_forces(
+    problem = force_problem(
         balance.B,
         balance.load,
         fixed=balance.held,
@@ -143,6 +144,7 @@ def rough_answer(
         history=_history(contacts, rows),
         **options.solver_for_friction(len(balance.load)),
     )
+    answer = rough_forces(problem)
     if answer.status is Status.LOAD_NOT_CARRIED and _carries(balance, friction, answer.tolerance):
         return replace(answer, status=Status.STALLED, mechanism=None)
     return answer

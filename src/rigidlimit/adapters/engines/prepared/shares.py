@@ -1,6 +1,6 @@
 """From an engine's rows and forces to new forces, in compiled code.
 
-The stages are those of ``mend.mended_as_filled`` and ``compatibility.rough_scaled`` for contacts
+The stages are those of ``mend.mended_as_filled`` and ``compatibility.rough`` for contacts
 that are loaded from nothing, in the same units and to the same tolerances.
 """
 

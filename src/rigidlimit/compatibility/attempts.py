@@ -115,21 +115,9 @@ class Attempts:
         missed = np.abs(self.met.missing(self.force)).max(initial=0.0)
         return min(float(missed / (self.force.max(initial=0.0) or 1.0)), 1.0)
 
-    def gap(
-        self,
-        u: np.ndarray,
-        force: np.ndarray,
-        weak: WeakMotions | None = None,
-        load: np.ndarray | None = None,
-    ) -> float:
-        """The duality gap of u (n,), or (n + k,) with weak motions at its end, for another load
-        (n,) if one is given."""
-        problem = self.problem
-        law = problem.stiffness, problem.exponent
-        B, load = self.network.B, self.load if load is None else load
-        if weak is not None:
-            B, load = weak.extended(B, load)
-        found = duality_gap(B, u, force, *law, load, problem.offset)
+    def gap(self, u: np.ndarray, force: np.ndarray) -> float:
+        """The duality gap, inf where it is no number."""
+        found = duality_gap(self.problem, u, force)
         return np.inf if np.isnan(found) else found
 
     def violation(self, u: np.ndarray, force: np.ndarray) -> float:

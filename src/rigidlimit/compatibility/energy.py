@@ -6,8 +6,10 @@ law f = k c^(p-1).
 """
 
 import numpy as np
-import scipy.sparse as sp
 from numba import njit
+
+from ..equilibrium.smooth_law import SmoothNetwork
+from .weak_motions import WeakMotions
 
 EPS = float(np.finfo(float).eps)
 """Rounding of a number of order one."""
@@ -31,13 +33,7 @@ def strain_energy(overlap: np.ndarray, stiffness: np.ndarray, exponent: float) -
 
 
 def both_gaps(
-    B: sp.csr_array,
-    u: np.ndarray,
-    force: np.ndarray,
-    stiffness: np.ndarray,
-    exponent: float,
-    load: np.ndarray,
-    offset: np.ndarray | None = None,
+    network: SmoothNetwork, u: np.ndarray, force: np.ndarray, weak: WeakMotions | None = None
 ) -> tuple[float, float]:
     """(``duality_gap``, the same without allowance for rounding of B, u and forces): equal where
     that allowance is negligible.
@@ -45,15 +41,16 @@ def both_gaps(
     The second is summed up in long double, as displacements may be 1e16 overlaps. It bounds the
     energy above the least for any u, rounded or not.
     """
-    gap, energy, rounding = _gap(B, u, force, stiffness, exponent, load, offset)
+    gap, energy, rounding = _gap(network, u, force, weak)
     if not 0.0 < FORGIVEN * energy < rounding:
         return gap, gap
+    (B, load), stiffness, offset = _balance(network, weak), network.stiffness, network.offset
     with np.errstate(over="ignore", invalid="ignore"):
         wide = np.longdouble
         force, load, u, stiffness = (np.asarray(x, wide) for x in (force, load, u, stiffness))
         overlap, carried = _products(B, u, force)
         overlap = -overlap if offset is None else offset - overlap
-        p = wide(exponent)
+        p = wide(network.exponent)
         lawful = (force / stiffness) ** (1 / (p - 1))
         held = (p - 1) / p * lawful * force
         stored = stiffness / p * np.maximum(overlap, 0) ** p
@@ -71,32 +68,34 @@ def _products(B, u, force):
 
 
 def duality_gap(
-    B: sp.csr_array,
-    u: np.ndarray,
-    force: np.ndarray,
-    stiffness: np.ndarray,
-    exponent: float,
-    load: np.ndarray,
-    offset: np.ndarray | None = None,
+    network: SmoothNetwork, u: np.ndarray, force: np.ndarray, weak: WeakMotions | None = None
 ) -> float:
     """Energy of balanced forces above the least, at most, over that energy (eqs 32 and 36).
 
     In units in which loads and stiffness are of order one: for p near 1 energies leave the range of
-    numbers in others. inf where there is a load and no energy. offset (m,): see ``equilibrium``.
+    numbers in others. inf where there is a load and no energy. u (n,), or (n + k,) with weak
+    motions at its end.
 
     Summed up contact by contact, each of which has a gap of its own towards the law, and with the
     work that imbalance does: along weakly constrained motions u is so large that energies
     would differ by their rounding only. The effect of rounding of load, forces and u on overlaps
     and on that work does not count.
     """
-    return _gap(B, u, force, stiffness, exponent, load, offset)[0]
+    return _gap(network, u, force, weak)[0]
 
 
-def _gap(B, u, force, stiffness, exponent, load, offset):
+def _balance(network, weak):
+    """(B, load) of the network, with weak motions if there are any."""
+    B, load = network.network.B, network.load
+    return (B, load) if weak is None else weak.extended(B, load)
+
+
+def _gap(network, u, force, weak):
     """(``duality_gap``, energy of the forces, rounding of the work that is forgiven)."""
+    B, load = _balance(network, weak)
     missing, pushed = load.astype(float), np.abs(load)
-    offset = np.zeros(len(force)) if offset is None else offset
-    rows, law = (B.indptr, B.indices, B.data), (stiffness, float(exponent))
+    offset = np.zeros(len(force)) if network.offset is None else network.offset
+    rows, law = (B.indptr, B.indices, B.data), (network.stiffness, float(network.exponent))
     gap, energy = _gap_and_energy(rows, u, force, law, offset, missing, pushed)
     work, rounding = float(missing @ u), EPS * float(pushed @ np.abs(u))
     gap = abs(gap + np.sign(work) * max(abs(work) - rounding, 0.0))

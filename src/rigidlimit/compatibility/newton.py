@@ -15,6 +15,7 @@ Where none arrives, the best forces are returned.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from ..status import Status
 from . import active_set
 from .attempts import SETTINGS, Attempts, Found, Settings
 from .bearing import bearing
+from .energy import duality_gap
 
 UNLIKE = 30.0
 """Ratio of the largest to the smallest stiffness above which Newton alone tends to wander."""
@@ -222,7 +224,7 @@ class Search(Attempts):
         )
         self.iterations += found.iterations
         self.max_iterations += found.iterations  # where it fails, not at the cost of the others
-        gap = self.gap(found.x, found.force, weak, borne)
+        gap = duality_gap(replace(self.problem, load=borne), found.x, found.force, weak)
         # the gap decides, also where linearisations had not converged
         if not (found.residual <= self.tolerance and gap <= self.settings.gap * self.tolerance):
             u = found.x if weak is None else weak.displacement(found.x)

@@ -125,12 +125,13 @@ def _answer(
     load (n',): the one that the forces are to balance."""
     tolerance, dofs, status, unit = problem.tolerance, problem.dofs, found.status, problem.unit
     force = found.force * unit
-    gap, whole = _gaps(scaled, found, load)
+    load = load if found.load is None else found.load
+    gap, whole = both_gaps(replace(scaled, load=load), found.u, found.force, found.weak)
     if not problem.load.any() and force.max(initial=0.0) <= tolerance * problem.size:
         # nothing holds the overlaps: they come apart, to where no energy is left to judge by
         force, status, gap, whole = np.zeros(len(force)), Status.CONVERGED, 0.0, 0.0
     balanced = np.zeros(len(problem.load))
-    balanced[dofs] = (load if found.load is None else found.load) * problem.arm[dofs] * unit
+    balanced[dofs] = load * problem.arm[dofs] * unit
     asked, size = problem.load if found.load is None else balanced, unit
     if problem.gap is not None:
         # where initial overlaps press harder than the load, rounding is that of their forces
@@ -171,12 +172,3 @@ def _answer(
         routes=tuple(stats.routes),
         load=None if found.load is None else balanced,
     )
-
-
-def _gaps(scaled: SmoothNetwork, found: Found, load: np.ndarray) -> tuple[float, float]:
-    """``both_gaps`` of the forces for the load (n',), or the one that they balance."""
-    B, load = scaled.network.B, load if found.load is None else found.load
-    if found.weak is not None:
-        B, load = found.weak.extended(B, load)
-    law = scaled.stiffness, scaled.exponent
-    return both_gaps(B, found.u, found.force, *law, load, scaled.offset)

@@ -162,6 +162,10 @@ def test_held_joint():
     assert mended.total.size == 0  # carried by the world: no free system
     with pytest.raises(InputError, match="'elbow'"):
         from_pinocchio(*state, held=["elbow"])
+    state, _ = step(free_body()[0], supports((0, 1, 2)), solver="ADMM")
+    assert from_pinocchio(*state, dt=DT).total.shape == (1, 6)
+    # a base that is held gets what it needs from the world
+    assert from_pinocchio(*state, dt=DT, held=["body"]).total.size == 0
 
 
 def test_bad_input():

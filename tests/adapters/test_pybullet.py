@@ -242,7 +242,7 @@ def test_gradient_of_an_articulated_body(client, tmp_path, fixed):
     still = point(np.zeros(n), 0.0)
     world = World(bullet, client)
     assert world.columns == n
-    rows = world.velocity_of(world.number[robot, 2], still)
+    rows = world.twists.velocity(world.number[robot, 2], still)
     for j in range(n):
         velocity = np.eye(n)[j]
         step = 1e-3

@@ -80,3 +80,19 @@ def taken(matrices: Sequence[Matrix], order: np.ndarray) -> Matrix:
         np.concatenate([getattr(A, name) for A in matrices])[place] for name in ("data", "indices")
     )
     return sp.csr_array((data, column, ends), shape=(len(order), matrices[0].shape[1]))
+
+
+def blockwise(n: int, blocks: Sequence[tuple[np.ndarray, np.ndarray]]) -> sp.csr_array:
+    """The identity (n, n) except for ``blocks``, no two of which share a column: columns (g, c) and
+    values (g, c, c) of each g of them."""
+    same = np.ones(n, bool)
+    for columns, _ in blocks:
+        same[columns.ravel()] = False
+    same = np.flatnonzero(same)
+    row, column, value = [same], [same], [np.ones(len(same))]
+    for columns, values in blocks:
+        row.append(np.repeat(columns, columns.shape[1], axis=1).ravel())
+        column.append(np.tile(columns, (1, columns.shape[1])).ravel())
+        value.append(values.ravel())
+    places = np.concatenate(row), np.concatenate(column)
+    return sp.csr_array((np.concatenate(value), places), shape=(n, n))

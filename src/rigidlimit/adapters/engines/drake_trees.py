@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..._support.matrices import Matrix
-from .geometry import OUTSIDE
-from .links import joined_systems
+from .links import free_systems
 from .twists import Twists
 
 if TYPE_CHECKING:
@@ -133,16 +132,11 @@ def systems(
 ) -> np.ndarray:
     """Free system of each body (bodies,), or OUTSIDE; those that rigid ``links`` (k, nv) or None
     join are one. held (nv,) bool."""
-    columns = trees.first[:, None] + LINEAR_FIRST
-    whole = ~held[columns].any(axis=1)
-    bases, columns = trees.base[whole], columns[whole]
-    number = np.arange(len(bases))
-    if links is not None:
-        poses = [
-            plant.EvalBodyPoseInWorld(context, trees.bodies[base]).translation() for base in bases
-        ]
+
+    def places(bases):
+        poses = [plant.EvalBodyPoseInWorld(context, trees.bodies[base]) for base in bases]
         axes = np.broadcast_to(np.eye(3), (len(bases), 3, 3))
-        number = joined_systems(links, columns, np.array(poses).reshape(-1, 3), axes, axes)
-    system = np.full(len(trees.root), OUTSIDE)
-    system[bases] = number
-    return system[trees.root]
+        return np.array([pose.translation() for pose in poses]), axes, axes
+
+    columns = trees.first[:, None] + LINEAR_FIRST
+    return free_systems(trees.root, trees.base, columns, held, links, places)

@@ -14,6 +14,7 @@ where links are redundant). Restrained motions keep a column of zeros: B stays (
 Rows between the same mechanisms are taken together, so their order does not matter.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,19 +23,19 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.csgraph import connected_components
 
-from ..._support.matrices import Matrix, from_rows
+from ..._support.matrices import Matrix, blockwise, from_rows
+from ..._support.sets import groups
 from ..._support.singular import svd
 from .geometry import OUTSIDE
 from .matrices import (
     components,
     compressed,
     entries,
-    groups,
     numbered,
     row_sizes,
     without_rounding,
 )
-from .motions import Reduction, blockwise
+from .motions import Reduction
 from .tolerances import TOLERANCES
 
 
@@ -49,6 +50,29 @@ def joined(mechanism: np.ndarray, links: Matrix, held: np.ndarray) -> np.ndarray
         return mechanism
     label = numbered(mechanism)
     return components(links, ~held, label)[0][label]
+
+
+def free_systems(
+    root: np.ndarray,
+    base: np.ndarray,
+    columns: np.ndarray,
+    held: np.ndarray,
+    links: Matrix | None = None,
+    places: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None,
+) -> np.ndarray:
+    """Number of the system that each body (bodies,) moves freely with, or OUTSIDE.
+
+    root (bodies,): of the tree of each; base (f,): roots that float; columns (f, 6), point, linear
+    and angular, the last three as ``places`` tells for some bases: as of ``joined_systems``; held
+    (n,) bool; links (k, n): rows of rigid ones, or None.
+    """
+    whole = ~held[columns].any(axis=1)
+    base, columns = base[whole], columns[whole]
+    system = np.full(len(root), OUTSIDE)
+    system[base] = np.arange(len(base))
+    if places is not None and links is not None and links.shape[0] and len(base):
+        system[base] = joined_systems(links, columns, *places(base))
+    return system[root]
 
 
 def joined_systems(
@@ -66,8 +90,6 @@ def joined_systems(
     Systems whose own rigid motions obey the links are not joined by them.
     """
     count = len(columns)
-    if not count or not links.shape[0]:
-        return np.arange(count)
     links = sp.csc_array(links)
     size = np.sqrt(np.asarray(links.multiply(links).sum(axis=1)).ravel())
     rows, parts = [], []  # of links that touch each base
@@ -148,7 +170,7 @@ def without_links(
         motions, stopped = _left(G, free, [(s, limit[s].max()) for s in sets])
         exact[columns] = min(accuracy[rows].max(), TOLERANCES.blunt)
         arm = np.where(held[columns], 1.0, reach[columns])
-        blocks.append((columns, motions / arm[:, None]))
+        blocks.append((columns[None], (motions / arm[:, None])[None]))
         restrained[columns[stopped]] = True
     redundant = links.shape[0] - int(restrained.sum())
     mechanism = joined(mechanism, links, held)
@@ -157,7 +179,7 @@ def without_links(
     lost = np.flatnonzero(restrained)
     mechanism[lost] = mechanism.max() + 1 + np.arange(len(lost))
     motions, changed = blockwise(n, blocks), np.zeros(n, bool)
-    changed[np.concatenate([columns for columns, _ in blocks])] = True
+    changed[np.concatenate([columns[0] for columns, _ in blocks])] = True
     reduction = Reduction(motions, changed, restrained, restrained)
     left = sp.csr_array(sp.csr_array(B) @ motions)
     left.data *= ~restrained[left.indices]

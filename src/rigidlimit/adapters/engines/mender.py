@@ -15,7 +15,7 @@ import numpy as np
 from ..._support import arrays
 from ...errors import InputError
 from .arguments import expect, joint_names
-from .geometry import OUTSIDE
+from .links import free_systems
 from .materials import ByContact, by_name
 from .memory import ContactSprings, checked_springs
 from .mended_batch import MendedBatch
@@ -24,7 +24,7 @@ from .mujoco_addresses import address
 from .mujoco_model import structure
 from .mujoco_view import StateArrays, View
 from .prepared import codes
-from .prepared.answer import CODE, Answer, without_contacts
+from .prepared.answer import CODE, without_contacts
 from .prepared.forces import PreparedForces
 from .prepared.made import Made
 from .prepared.mujoco_read import mend_mujoco
@@ -128,7 +128,8 @@ class Mender:
         self._model = self._tables(stiffness, friction)
         self.general = self._not_prepared()
         self.cone = self._states.codes.cone
-        self.system = self._systems()
+        made = self.made
+        self.system = free_systems(made.root, made.bases, made.base_columns, self.held)
 
     def __repr__(self) -> str:
         how = f"as from_mujoco: {self.general}" if self.general else "prepared"
@@ -254,7 +255,7 @@ class Mender:
         return answer
 
     def _forces(self, answer, springs=None) -> MendedForces:
-        return PreparedForces(Made(self, Answer(answer), springs), self.wanted.options)
+        return PreparedForces(Made(self, answer, springs), self.wanted.options)
 
     def _set_options(self, now):
         """Options of the model that are read in each state."""
@@ -297,16 +298,6 @@ class Mender:
             "adhesion": any(np.any(pull) for pull in pulls),
         }
         return next((why for why, found in reasons.items() if found), "")
-
-    def _systems(self):
-        """(nbody,): free system of each body, or OUTSIDE where held joints hold its base."""
-        made = self.made
-        whole = ~self.held[made.base_columns].any(axis=1)
-        if whole.all():
-            return made.system
-        system = np.full(len(made.root), OUTSIDE)
-        system[made.bases[whole]] = np.arange(int(whole.sum()))
-        return system[made.root]
 
     def _tables(self, stiffness, friction):
         names = dict(geoms=self.made.geoms, bodies=self.made.bodies, body=self.made.geom_body)

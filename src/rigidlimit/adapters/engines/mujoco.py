@@ -37,7 +37,7 @@ from ...errors import InputError
 from .arguments import Load, check_joint, check_linear, imported, joint_names, stopped_short
 from .contacts import EngineContacts
 from .geometry import OUTSIDE, Places
-from .links import joined, joined_systems
+from .links import free_systems, joined
 from .materials import ByContact, by_name, given_stiffness
 from .matrices import delivered
 from .mujoco_links import equalities as rigid_equalities
@@ -120,19 +120,12 @@ def contact_places(
 
 def _systems(data, made, held, links):
     """(nbody,): number of the free system whose base a body is on, or OUTSIDE."""
-    if not links.shape[0] and not held.any():
-        return made.system
-    whole = ~held[made.base_columns].any(axis=1)
-    bodies, columns = made.bases[whole], made.base_columns[whole]
-    system = np.full(len(made.root), OUTSIDE)
-    system[bodies] = joined_systems(
-        links,
-        columns,
-        np.array(data.xpos, float)[bodies],
-        np.broadcast_to(np.eye(3), (len(bodies), 3, 3)),
-        np.array(data.xmat, float).reshape(-1, 3, 3)[bodies].transpose(0, 2, 1),
-    )
-    return system[made.root]
+
+    def places(bodies):
+        turned = np.array(data.xmat, float).reshape(-1, 3, 3)[bodies].transpose(0, 2, 1)
+        return np.array(data.xpos, float)[bodies], np.broadcast_to(np.eye(3), turned.shape), turned
+
+    return free_systems(made.root, made.bases, made.base_columns, held, links, places)
 
 
 def _middles(model, data, made, mechanism):

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .geometry import OUTSIDE
-
 if TYPE_CHECKING:
     from mujoco import MjModel
 
@@ -45,9 +43,8 @@ class Structure:
     """tree, turns (nv,): number of the tree of each degree of freedom, and whether it is a
     rotation; root, body_tree (nbody,): first body below the world, and tree or -1; body_column
     (nbody,): first degree of freedom of its tree; geom_body (ngeom,); mocap (nbody,) bool; bases
-    (f,): bodies that float, and base_columns (f, 6) of their degrees of freedom; system (nbody,):
-    which of these each body is on, or OUTSIDE; geoms, bodies: names, flexes behind the geoms;
-    columns: names of the degrees of freedom."""
+    (f,): bodies that float, and base_columns (f, 6) of their degrees of freedom; geoms, bodies:
+    names, flexes behind the geoms; columns: names of the degrees of freedom."""
 
     tree: np.ndarray
     turns: np.ndarray
@@ -58,7 +55,6 @@ class Structure:
     mocap: np.ndarray
     bases: np.ndarray
     base_columns: np.ndarray
-    system: np.ndarray
     geoms: "Names"
     bodies: "Names"
     columns: "Columns"
@@ -70,8 +66,6 @@ def structure(mujoco: ModuleType, model: "MjModel") -> Structure:
     tree, root = np.array(model.dof_treeid, int), np.array(model.body_rootid, int)
     body_tree = np.array(model.body_treeid, int)
     bases, columns = _bases(mujoco, model, root)
-    system = np.full(len(root), OUTSIDE)
-    system[bases] = np.arange(len(bases))
     return Structure(
         tree=tree,
         turns=_turns(mujoco, model),
@@ -82,7 +76,6 @@ def structure(mujoco: ModuleType, model: "MjModel") -> Structure:
         mocap=np.array(model.body_mocapid, int) >= 0,
         bases=bases,
         base_columns=columns,
-        system=system[root],
         geoms=Names(mujoco, model, ("GEOM", int(model.ngeom)), ("FLEX", int(model.nflex))),
         bodies=Names(mujoco, model, ("BODY", int(model.nbody))),
         columns=Columns(mujoco, model),

@@ -34,7 +34,7 @@ from ...errors import InputError, MissingExtra
 from .arguments import Load, check_joint, imported, joint_names, rigid_or_given, stopped_short
 from .contacts import EngineContacts
 from .geometry import OUTSIDE, Places
-from .links import from_error, joined, joined_systems
+from .links import free_systems, from_error, joined
 from .materials import ByContact, by_name
 from .options import OfReader
 from .parts import NamedParts
@@ -52,15 +52,14 @@ FREE = "JointModelFreeFlyer"
 
 @dataclass(frozen=True)
 class Structure:
-    """tree, turns (nv,): root of each velocity, and whether it is a rotation. Of each joint: root
-    (njoints,), the first below the world, and system, that which moves freely, or OUTSIDE. bases:
-    joints that float, columns (f, 6): their velocities. names of all joints."""
+    """tree, turns (nv,): root of each velocity, and whether it is a rotation; root (njoints,): of
+    each joint, the first below the world; bases (f,): joints that float, columns (f, 6): their
+    velocities; names of all joints."""
 
     tree: np.ndarray
     turns: np.ndarray
     root: np.ndarray
-    system: np.ndarray
-    bases: list[int]
+    bases: np.ndarray
     columns: np.ndarray
     names: list[str]
 
@@ -73,7 +72,7 @@ def structure(model: "Model") -> Structure:
 @lru_cache(maxsize=4)
 def _structure(model, joints) -> Structure:
     """joints: how many it has, to notice a model that has grown."""
-    root, system = np.zeros(joints, int), np.full(joints, OUTSIDE)
+    root = np.zeros(joints, int)
     tree, turns = np.zeros(model.nv, int), np.ones(model.nv, bool)
     bases, columns = [], []
     for j in range(1, joints):
@@ -81,11 +80,9 @@ def _structure(model, joints) -> Structure:
         own = model.idx_vs[j] + np.arange(model.nvs[j])
         root[j] = root[parent] if parent else j
         tree[own] = root[j]
-        system[j] = system[parent]
         if name == FREE:
             turns[own[:3]] = False
             if not parent:
-                system[j] = len(bases)
                 bases.append(j)
                 columns.append(own)
         elif name == "JointModelPlanar":
@@ -93,17 +90,18 @@ def _structure(model, joints) -> Structure:
         elif name.startswith(SLIDES):
             turns[own] = False
     columns = np.array(columns, int).reshape(-1, 6)
-    return Structure(tree, turns, root, system, bases, columns, list(model.names))
+    bases = np.array(bases, int)
+    return Structure(tree, turns, root, bases, columns, list(model.names))
 
 
-def systems(data: "Data", made: Structure, links: np.ndarray) -> np.ndarray:
+def systems(data: "Data", made: Structure, held: np.ndarray, links: np.ndarray) -> np.ndarray:
     """Free system of each joint (njoints,), those that ``links`` (k, nv) join made one."""
-    if not len(links):
-        return made.system
-    turned = np.array([data.oMi[j].rotation.T for j in made.bases]).reshape(-1, 3, 3)
-    place = np.array([data.oMi[j].translation for j in made.bases]).reshape(-1, 3)
-    number = joined_systems(links, made.columns, place, turned, turned)
-    return np.r_[number, OUTSIDE][made.system].astype(int)
+
+    def places(joints):
+        turned = np.array([data.oMi[j].rotation.T for j in joints.tolist()])
+        return np.array([data.oMi[j].translation for j in joints.tolist()]), turned, turned
+
+    return free_systems(made.root, made.bases, made.columns, held, links, places)
 
 
 def centres(data: "Data", made: Structure, joints: np.ndarray) -> np.ndarray:
@@ -291,7 +289,7 @@ def from_pinocchio(
     )
     residual = engine_residual(data, J, g, impulses, normal)
     made, held = structure(model), _held(model, held)
-    places = _geometry(data, made, contacts, systems(data, made, J[rows]))
+    places = _geometry(data, made, contacts, systems(data, made, held, J[rows]))
     extent = extents(B, made.turns, joined(made.tree, J[rows], held), places)
     if load_from == "step":
         kept = force.copy()

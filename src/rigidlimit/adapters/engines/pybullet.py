@@ -79,8 +79,8 @@ def constraint_rows(world: World, rigid: bool) -> tuple[Matrix, np.ndarray, np.n
         )
         middle = 0.5 * (first[0] + second[0])
         numbers = [world.number.get(part, -1) for part in parts]  # -1: the world
-        move = np.subtract(*(world.velocity_of(k, middle) for k in numbers))
-        turn = np.subtract(*(world.spin_of(k) for k in numbers))
+        move = np.subtract(*(world.twists.velocity(k, middle) for k in numbers))
+        turn = np.subtract(*(world.twists.spin(k) for k in numbers))
         fixed = info[4] == bullet.JOINT_FIXED
         apart = float(np.linalg.norm(first[0] - second[0]))
         askew = float(np.linalg.norm(first[1] - second[1])) if fixed else 0.0
@@ -282,7 +282,9 @@ def from_pybullet(
     load_from, load = wanted.load_from, wanted.load
     world = World(pybullet, client)
     points = contact_points(world)
-    gradient, sliding = world.rows(points.links, points.point, points.directions)
+    # normals point from the second side to the first
+    sides, point = points.links[:, ::-1], points.point[:, ::-1]
+    gradient, sliding = world.twists.rows(sides, point, points.directions)
     mu, rolls, spins, springs = world.values(points.links, FRICTION, ROLLING, SPINNING, STIFFNESS)
     if stiffness is None:
         stiffness, said = _springs(springs, exponent)
@@ -302,10 +304,9 @@ def from_pybullet(
     ]
     if load_from == "rest":
         load = -(world.applied() + delivered(sliding, points.rubs.ravel()))
-    sides = points.links[:, ::-1]  # normals point from the second to the first
     parts = world.parts(sides)
     places = Places(
-        point=points.point[:, ::-1],
+        point=point,
         normal=points.directions[:, 0],
         tangents=points.directions[:, 1:],
         names=parts.pairs,

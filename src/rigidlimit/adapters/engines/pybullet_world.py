@@ -11,61 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
-from ..._support.matrices import Matrix, from_rows
+from ..._support.matrices import Matrix
 from ...errors import InputError
-from .geometry import OUTSIDE, cross
-from .links import joined_systems
-from .matrices import Rows, by_direction
+from .links import free_systems
 from .parts import NamedParts
-
-Joints = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-"""Of each number parent, column, count, turns, axes (3, 3), origin (3,): see
-``pybullet_world.World``."""
-
-
-@njit(cache=True)
-def velocity_rows(
-    links: np.ndarray, point: np.ndarray, directions: np.ndarray, joints: Joints
-) -> Rows:
-    """Compressed rows (m d, n), joint by joint from both sides down to the world.
-
-    links (m, 2): numbers of both sides, the first less the second, -1 for none; point (m, 2, 3);
-    directions (m, d, 3).
-    """
-    parent, column, count, turns, axes, origin = joints
-    m, d = directions.shape[0], directions.shape[1]
-    ends = np.zeros(m * d + 1, np.int32)
-    for i in range(m):
-        both = 0
-        for s in range(2):
-            k = links[i, s]
-            while k >= 0:
-                both += count[k]
-                k = parent[k]
-        for b in range(i * d, i * d + d):
-            ends[b + 1] = ends[b] + both
-    values, place, size = np.empty(ends[-1]), np.empty(ends[-1], np.int32), 0
-    turn = np.empty(3)
-    for i in range(m):
-        for b in range(d):
-            e = directions[i, b]
-            for s in range(2):
-                k, sign = links[i, s], 1.0 - 2.0 * s
-                while k >= 0:
-                    cross(point[i, s] - origin[k], e, turn)
-                    for c in range(count[k]):
-                        axis = axes[k, c % 3]
-                        along = turn if c >= 3 or (turns[k] and count[k] < 6) else e
-                        values[size] = sign * (
-                            axis[0] * along[0] + axis[1] * along[1] + axis[2] * along[2]
-                        )
-                        place[size] = column[k] + c
-                        size += 1
-                    k = parent[k]
-    return values, place, ends
-
+from .twists import Twists
 
 BASE = -1
 SOFT = 3  # body type in getDynamicsInfo
@@ -162,49 +113,46 @@ class World:
         """Of links (body, link), one after another."""
         return np.array([self.number[p] for p in zip(bodies, links, strict=True)], np.int64)
 
-    def rows(
-        self, links: np.ndarray, point: np.ndarray, directions: np.ndarray
-    ) -> tuple[Matrix, Matrix]:
-        """Velocities of points of the first side less those of the second, along d ``directions``
-        (m, d, 3): matrices (m, n) of the first direction and ((d - 1) m, n) of the others.
-
-        links (m, 2): numbers, -1 for none; point (m, 2, 3).
-        """
-        m, d = directions.shape[:2]
-        joints = self.parent, self.column, self.count, self.turns, self.axes, self.origin
-        point, directions = (np.ascontiguousarray(part, float) for part in (point, directions))
-        rows = velocity_rows(links, point, directions, joints)
-        first, others = by_direction(*rows, d, self.columns)
-        return from_rows(*first, (m, self.columns)), from_rows(*others, ((d - 1) * m, self.columns))
-
-    def velocity_of(self, link: int, point: np.ndarray) -> np.ndarray:
-        """(3, n): velocity of a point of a link."""
-        links = np.full((3, 2), -1)
-        links[:, 0] = link
-        rows = self.rows(links, np.broadcast_to(point, (3, 2, 3)), UNIT[:, None])[0]
-        return rows if isinstance(rows, np.ndarray) else rows.toarray()
-
-    def spin_of(self, link: int) -> np.ndarray:
-        """(3, n): angular velocity of a link."""
-        spin = np.zeros((3, self.columns))
-        while link >= 0:
-            column, count = self.column[link], self.count[link]
-            if count == 6:
-                spin[:, column + 3 : column + 6] = UNIT
-            elif self.turns[link]:
-                spin[:, column : column + count] = self.axes[link, :count].T
-            link = self.parent[link]
-        return spin
+    @cached_property
+    def twists(self) -> Twists:
+        """Of all numbers, each about its ``origin``."""
+        dofs, blocks = [], []
+        for k, (parent, size) in enumerate(zip(self.parent, self.count, strict=True)):
+            own = np.zeros((6, size))
+            if size == 6:
+                own[:] = np.eye(6)
+            else:
+                own[3 * self.turns[k] : 3 * self.turns[k] + 3] = self.axes[k, :size].T
+            dofs.append(self.column[k] + np.arange(size))
+            blocks.append(own)
+            if parent >= 0 and len(dofs[parent]):
+                above = blocks[parent].copy()
+                above[:3] += np.cross(above[3:], self.origin[k] - self.origin[parent], axis=0)
+                dofs[k], blocks[k] = np.append(dofs[parent], dofs[k]), np.hstack([above, own])
+        count = np.array([len(own) for own in dofs], np.int64)
+        whole = np.zeros((len(blocks), 6, int(count.max(initial=0))))
+        for block, own in zip(whole, blocks, strict=True):
+            block[:, : own.shape[1]] = own
+        return Twists(
+            blocks=whole,
+            dofs=np.concatenate([*dofs, np.zeros(0, int)]),
+            first=np.cumsum(count) - count,
+            count=count,
+            part=np.arange(len(blocks)),
+            row=np.zeros(len(blocks), np.int64),
+            centre=self.origin,
+            columns=self.columns,
+        )
 
     def systems(self, links: Matrix) -> np.ndarray:
         """Number of the free system of every link, or OUTSIDE; held joints do not take a total
         away. Bodies that rigid ``links`` (k, n) join are one, those that they hold none."""
-        base = self.floating
-        axes = np.broadcast_to(UNIT, (len(base), 3, 3))
+        base, axes = self.floating, np.broadcast_to(UNIT, (len(self.floating), 3, 3))
         columns = self.column[base][:, None] + np.arange(6)
-        system = np.full(len(self.links), OUTSIDE)
-        system[base] = joined_systems(links, columns, self.origin[base], axes, axes)
-        return system[self.base]
+        none = np.zeros(self.columns, bool)
+        return free_systems(
+            self.base, base, columns, none, links, lambda base: (self.origin[base], axes, axes)
+        )
 
     def middles(self) -> np.ndarray:
         """(numbers, 3): centre of mass of the base of each; nan where the body cannot move."""
@@ -243,10 +191,10 @@ class World:
             if link != BASE:
                 state = bullet.getLinkState(body, link, computeForwardKinematics=1, **self.client)
                 centre[k] = state[0]
-        links = np.stack([heavy, np.full(len(heavy), -1)], axis=1)
+        links = np.stack([np.full(len(heavy), -1), heavy], axis=1)
         point = np.repeat(centre[heavy][:, None], 2, axis=1)
         down = np.broadcast_to(self.gravity, (len(heavy), 1, 3))
-        total += self.rows(links, point, down)[0].T @ mass[heavy]
+        total += self.twists.rows(links, point, down)[0].T @ mass[heavy]
         for body, link, column, count in self.joints:
             if count == 1:
                 total[column] += bullet.getJointState(body, link, **self.client)[3]

@@ -50,6 +50,21 @@ class Twists:
         )  # fmt: skip
         return from_rows(*first, (m, self.columns)), from_rows(*others, ((d - 1) * m, self.columns))
 
+    def velocity(self, body: int, point: np.ndarray) -> np.ndarray:
+        """(3, n): velocity of a point (3,) of a body, -1 for none."""
+        sides = np.repeat([[-1, body]], 3, axis=0)
+        rows = self.rows(sides, np.broadcast_to(point, (3, 2, 3)), np.eye(3)[:, None])[0]
+        return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+    def spin(self, body: int) -> np.ndarray:
+        """(3, n): angular velocity of a body, -1 for none."""
+        spin, k = np.zeros((3, self.columns)), self.part[body] if body >= 0 else -1
+        if k >= 0:
+            own = slice(self.first[k], self.first[k] + self.count[k])
+            turning = self.blocks[k, self.row[body] + 3 : self.row[body] + 6]
+            spin[:, self.dofs[own]] = turning[:, : self.count[k]]
+        return spin
+
     def delivered(self, force: np.ndarray) -> np.ndarray:
         """What forces (bodies, 3) at the centres of mass do to the joint velocities, (n,)."""
         moving = np.flatnonzero(self.part >= 0)

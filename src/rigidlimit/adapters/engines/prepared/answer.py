@@ -49,22 +49,22 @@ def without_contacts(velocity: np.ndarray, other: int) -> np.ndarray:
 class Answer:
     """An answer by name.
 
-    out : the array. force (ncon,) and tangential (ncon, 5): new ones, in MuJoCo's list. rough:
-    whether friction was found too; solves: linear systems; engine_residual: of MuJoCo's solver;
-    other: constraint rows of no contact; direct: contacts with a spring of their own; sizes: (m, s,
-    c, n) of the ``shapes``.
+    out : the array; count: contacts in MuJoCo's list. force (count,) and tangential (count, 5): new
+    ones. rough: whether friction was found too; solves: linear systems; engine_residual: of
+    MuJoCo's solver; other: constraint rows of no contact; direct: contacts with a spring of their
+    own; sizes: (m, s, c, n) of the ``shapes``.
     """
 
     def __init__(self, out: np.ndarray):
-        self.out, self.listed = out, int(out[LISTED])
+        self.out, self.count = out, int(out[LISTED])
 
     @property
     def force(self) -> np.ndarray:
-        return self.out[HEAD : HEAD + self.listed]
+        return self.out[HEAD : HEAD + self.count]
 
     @property
     def tangential(self) -> np.ndarray:
-        return self.out[HEAD + self.listed : HEAD + 6 * self.listed].reshape(-1, 5)
+        return self.out[HEAD + self.count : HEAD + 6 * self.count].reshape(-1, 5)
 
     @property
     def rough(self) -> bool:
@@ -98,7 +98,7 @@ class Answer:
     def _table(self):
         """Shapes of ``PARTS``, and where they begin and end."""
         table = shapes(*self.sizes)
-        begin = HEAD + 6 * self.listed
+        begin = HEAD + 6 * self.count
         return table.tolist(), [begin, *(begin + np.cumsum(table.prod(axis=1))).tolist()]
 
     def part(self, name: str) -> np.ndarray:

@@ -1,6 +1,5 @@
 """``EngineContacts`` of states that compiled code has read, made when they are asked for."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -18,35 +17,12 @@ from .answer import PARTS, Answer
 from .columns import expanded
 
 
-class Made:
-    """``EngineContacts`` of a state that was read by compiled code."""
+class Made(Answer):
+    """``FoundForces`` of a state that was read by compiled code."""
 
-    def __init__(self, mender, answer: Answer, springs=None):
-        self.mender, self.answer, self.before = mender, answer, springs
-
-    @property
-    def part(self) -> Callable[[str], np.ndarray]:
-        return self.answer.part
-
-    @property
-    def force(self) -> np.ndarray:
-        return self.answer.force
-
-    @property
-    def tangential(self) -> np.ndarray:
-        return self.answer.tangential
-
-    @property
-    def rough(self) -> bool:
-        return self.answer.rough
-
-    @property
-    def residual(self) -> float:
-        return self.answer.residual
-
-    @property
-    def solves(self) -> int:
-        return self.answer.solves
+    def __init__(self, mender, out: np.ndarray, springs=None):
+        super().__init__(out)
+        self.mender, self.before = mender, springs
 
     @property
     def goes_on(self) -> bool:
@@ -58,10 +34,9 @@ class Made:
 
     def springs(self) -> ContactSprings:
         """What the contacts remember, as ``memory.springs_of`` has it."""
-        answer = self.answer
         own = np.flatnonzero(self.part("took_part"))
         frame = self.part("frame").reshape(-1, 3, 3)[own]
-        along = answer.tangential[self.part("row")[own], :2]
+        along = self.tangential[self.part("row")[own], :2]
         return ContactSprings(
             part=self.part("geom")[own],
             point=self.part("point")[own],
@@ -73,7 +48,7 @@ class Made:
     def listed(self) -> Listed:
         """The contacts, without what only balance needs."""
         return Listed(
-            contacts=self.answer.listed,
+            contacts=self.count,
             row=self.part("row"),
             places=self._places(),
             engine_force=self.part("normal"),
@@ -94,10 +69,10 @@ class Made:
 
     def contacts(self) -> EngineContacts:
         """The contacts, as the reader of the general path fills them."""
-        mender, answer = self.mender, self.answer
+        mender = self.mender
         kept = {name: self.part(name) for name in PARTS}
-        wanted, ncon = mender.wanted, answer.listed
-        m, s, _, n = answer.sizes
+        wanted, ncon = mender.wanted, self.count
+        m, s, _, n = self.sizes
         rows = expanded(kept["values"], kept["column"], kept["count"], n)
         places = self._places()
         pyramids = bool(mender.model.opt.cone == mender.cone)
@@ -124,13 +99,13 @@ class Made:
             contacts=ncon,
             velocity=kept["velocity"],
             engine="MuJoCo",
-            engine_residual=answer.engine_residual,
+            engine_residual=self.engine_residual,
             stiffness=stiffness,
             springs=self.before,
             notes=(
                 *said,
-                *stopped_short("MuJoCo", answer.engine_residual, wanted.load_from, ADVICE),
-                *notes_of_rows(answer.other, ncon - m),
+                *stopped_short("MuJoCo", self.engine_residual, wanted.load_from, ADVICE),
+                *notes_of_rows(self.other, ncon - m),
                 *notes_of_mocap(mender.made, places.parts.body),
             ),
         )
@@ -142,5 +117,5 @@ class Made:
     def _stiffness(self):
         """As ``mujoco._stiffness`` says it."""
         found, own = self.part("stiffness"), self.mender.stiffness
-        said = notes_of_stiffness(own, self.answer.direct, len(found))
+        said = notes_of_stiffness(own, self.direct, len(found))
         return own if by_name(own) else found, said

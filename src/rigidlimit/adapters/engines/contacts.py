@@ -266,7 +266,7 @@ class EngineContacts(Brief):
     def coefficients(self) -> tuple[np.ndarray, np.ndarray]:
         """Of sliding: mu (m,), the larger of both directions, and the part of it that each has,
         (m, 2)."""
-        return _larger_and_parts(np.ascontiguousarray(self.friction[:, :2]))
+        return larger_and_parts(np.ascontiguousarray(self.friction[:, :2]))
 
     @property
     def stated_accuracy(self) -> float | None:
@@ -350,8 +350,8 @@ class EngineContacts(Brief):
         return f"contact {self.row[row]}{between}"
 
 
-@njit(cache=True)
-def _larger_and_parts(friction):
+@njit(cache=True, nogil=True)
+def larger_and_parts(friction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The larger of each row of coefficients (m, 2), and the part of it that each has."""
     mu, part = np.zeros(len(friction)), np.zeros(friction.shape)
     for i in range(len(friction)):

@@ -86,10 +86,10 @@ def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
     weighted = T if (weight == 1.0).all() else scaled(T, rows=weight.ravel())
     rows = by_contact(contacts.B, weighted)
     rubs = np.ascontiguousarray(contacts.tangential[:, :2])
-    force, rubs = _carried(contacts.pressing, rubs, weight, contacts.powerless, tolerance)
-    carried = delivered(T, rubs)
+    force, rubs = carried(contacts.pressing, rubs, weight, contacts.powerless, tolerance)
+    delivers = delivered(T, rubs)
     # loads of the readers take friction as given; one of the caller's own is the total
-    load = contacts.load if contacts.load_from == "given" else contacts.load + carried
+    load = contacts.load if contacts.load_from == "given" else contacts.load + delivers
     return Balance(
         rows,
         load,
@@ -105,12 +105,18 @@ def joint_balance(contacts: EngineContacts, tolerance: float) -> Balance:
     )
 
 
-@njit(cache=True)
-def _carried(normal_force, rubs, weight, powerless, tolerance):
+@njit(cache=True, nogil=True)
+def carried(
+    normal_force: np.ndarray,
+    rubs: np.ndarray,
+    weight: np.ndarray,
+    powerless: np.ndarray,
+    tolerance: float,
+) -> tuple[np.ndarray, np.ndarray]:
     """The engine's forces (3 m,) in the rows of ``joint_balance``, and its friction forces (2 m,)
     without what is rounding where there is no friction."""
     m, largest = len(normal_force), 0.0
-    force, carried = np.zeros(3 * m), np.zeros(2 * m)
+    force, borne = np.zeros(3 * m), np.zeros(2 * m)
     for i in range(m):
         if not powerless[i]:
             largest = max(largest, normal_force[i])
@@ -122,8 +128,8 @@ def _carried(normal_force, rubs, weight, powerless, tolerance):
             if weight[i, k] > 0.0:
                 force[3 * i + 1 + k] = rubs[i, k] / weight[i, k]
             if weight[i, k] > 0.0 or abs(rubs[i, k]) > tolerance * largest:
-                carried[2 * i + k] = rubs[i, k]
-    return force, carried
+                borne[2 * i + k] = rubs[i, k]
+    return force, borne
 
 
 def rough_answer(

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from ..._support.matrices import Matrix
-from .matrices import compressed
+from .matrices import compressed, touching
 
 if TYPE_CHECKING:
     from .geometry import Places
@@ -29,27 +29,20 @@ def mechanism_sizes(
     it joins; both [m].
 
     B (m, n); mechanism (n,) int >= 0; geometry: of the rows. Where a mechanism's contacts and
-    centres are all one point, or it has none: ``geometry.size``.
+    centres are all one point, or it has none: of all contacts.
     """
     point, centre = _points(geometry), geometry.centre
     centre = point[:0] if centre is None else np.ascontiguousarray(centre, float)
-    row, touched, count = _touching(*compressed(B), mechanism)
-    size = _sizes(row, touched, count, point, centre)
-    unknown = ~((size > 0.0) & (size < np.inf))[mechanism]
-    if unknown.any():
-        size[mechanism[unknown]] = geometry.size
-    smallest = _least_of_rows(row, touched, size, len(point))
-    alone = smallest == np.inf
-    if alone.any():
-        smallest[alone] = geometry.size
+    row, touched = touching(*compressed(B), mechanism, np.ones(len(mechanism), bool))
+    size, smallest = sizes_of(row, touched, _count(mechanism), point, centre)
     return size[mechanism], smallest
 
 
 def mechanism_distances(B: Matrix, mechanism: np.ndarray, geometry: "Places") -> np.ndarray:
     """(n,) for each column of B how far its mechanism's contacts are from the origin [m]."""
     point = _points(geometry)
-    row, touched, count = _touching(*compressed(B), mechanism)
-    return _farthest(row, touched, point, np.zeros((count, 3)))[mechanism]
+    row, touched = touching(*compressed(B), mechanism, np.ones(len(mechanism), bool))
+    return _farthest(row, touched, point, np.zeros((_count(mechanism), 3)))[mechanism]
 
 
 def middles(point: np.ndarray, part: np.ndarray, count: int) -> np.ndarray:
@@ -73,26 +66,33 @@ def _points(geometry):
     return point if point.ndim == 3 else point.reshape(len(point), 1, 3)
 
 
-@njit(cache=True)
-def _touching(values, column, ends, mechanism):
-    """Row and mechanism of each pair that an entry of the compressed rows joins, (k,) each, row by
-    row; number of mechanisms."""
-    count = mechanism.max() + 1 if len(mechanism) else 0
-    row, touched = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
-    last, size = np.full(count, -1), 0
-    for i in range(len(ends) - 1):
-        for e in range(ends[i], ends[i + 1]):
-            p = mechanism[column[e]]
-            if values[e] != 0.0 and last[p] != i:
-                last[p], row[size], touched[size] = i, i, p
-                size += 1
-    return row[:size], touched[:size], count
+def _count(mechanism):
+    return int(mechanism.max(initial=-1)) + 1
+
+
+@njit(cache=True, nogil=True)
+def sizes_of(
+    row: np.ndarray, touched: np.ndarray, count: int, point: np.ndarray, centre: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Size (count,) of each mechanism and the least of those that each row joins (m,), or of all
+    contacts where that is not known. row, touched (k,): what ``matrices.touching`` finds; point (m,
+    1 or 2, 3); centre (m, 2, 3), or of no rows."""
+    m = len(point)
+    size, least = _sizes(row, touched, count, point, centre), np.full(m, np.inf)
+    every = _sizes(np.arange(m), np.zeros(m, np.int64), 1, point, centre[:0])[0]
+    every = every if every > 0.0 else 1.0
+    for p in range(count):
+        size[p] = size[p] if 0.0 < size[p] < np.inf else every
+    for k in range(len(row)):
+        least[row[k]] = min(least[row[k]], size[touched[k]])
+    for i in range(m):
+        least[i] = least[i] if least[i] < np.inf else every
+    return size, least
 
 
 @njit(cache=True)
 def _sizes(row, touched, count, point, centre):
-    """Size (count,) of each mechanism, 0 or infinite where that is not known. point (m, 1 or 2, 3);
-    centre (m, 2, 3), or of no rows."""
+    """Size (count,) of each mechanism, 0 or infinite where that is not known."""
     sides = point.shape[1]
     middle, number = np.zeros((count, 3)), np.zeros(count)
     for k in range(len(row)):
@@ -127,12 +127,3 @@ def _farthest(row, touched, point, middle):
 @njit(cache=True)
 def _distance(a, b):
     return np.sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2)
-
-
-@njit(cache=True)
-def _least_of_rows(row, touched, size, m):
-    """The least size of the mechanisms that each of m rows joins, (m,); infinite for none."""
-    least = np.full(m, np.inf)
-    for k in range(len(row)):
-        least[row[k]] = min(least[row[k]], size[touched[k]])
-    return least

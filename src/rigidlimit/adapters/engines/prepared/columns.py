@@ -48,14 +48,14 @@ def expanded(values: np.ndarray, column: np.ndarray, count: np.ndarray, n: int) 
 
 
 @njit(**INNER)
-def row_sizes(values, column, count, reach):
-    """Of the first row of each contact the largest entry over ``reach`` (n,), and the norm."""
-    m = len(count)
-    most, norm = np.zeros(m), np.zeros(m)
-    for i in range(m):
-        for e in range(count[i]):
-            size = abs(values[i, 0, e]) / reach[column[i, e]]
-            most[i] = max(most[i], size)
-            norm[i] += size * size
-        norm[i] = np.sqrt(norm[i])
-    return most, norm
+def compressed(values, column, count, d):
+    """The first d rows of each contact in turn, as ``matrices.compressed`` has rows."""
+    ends, size = np.zeros(len(count) * d + 1, np.int32), 0
+    out, place = np.empty(d * count.sum()), np.empty(d * count.sum(), np.int32)
+    for i in range(len(count)):
+        for a in range(d):
+            for e in range(count[i]):
+                out[size], place[size] = values[i, a, e], column[i, e]
+                size += 1
+            ends[i * d + a + 1] = size
+    return out, place, ends

@@ -11,9 +11,12 @@ from numba import njit
 
 from ....equilibrium.law import CompiledLaw
 from ....linear.column_scaling import ROUNDING
+from ..contacts import larger_and_parts
+from ..joint import carried
+from ..matrices import delivered_by, row_sizes
 from ..tolerances import TOLERANCES
 from . import codes
-from .columns import row_sizes
+from .columns import compressed
 from .compiled import FLAT, INNER
 from .network import ALONE, Network, equilibrium, missing
 from .weak import hangs_on_several, suspects, without_weak
@@ -88,30 +91,34 @@ def shared(given: Given, law: Law) -> Shared:
     """New forces, or the reason why the general path has to find them."""
     m = len(given.count)
     rough = law.joint and _rubs(given.friction)
-    normal, rubs, reach = given.normal_force, given.tangential, given.reach
+    rubs, reach = given.tangential, given.reach
     held, mechanism, accuracy = given.held, given.mechanism, given.accuracy
     own = given.values, given.column, given.count
-    force, tangential, kept = normal.copy(), rubs.copy(), np.zeros(m)
+    force, tangential, kept = given.normal_force.copy(), rubs.copy(), np.zeros(m)
     bears = np.zeros(m, np.bool_)
-    most, norm = row_sizes(own[0], own[1], own[2], reach)
+    normals = compressed(own[0], own[1], own[2], 1)
+    most, norm = row_sizes(*normals, reach)
     powerless = most <= _ROUNDING * max(given.unit, most.max())
-    largest = _largest_force(force, powerless)
+    largest, pressing = 0.0, np.zeros(m)
+    for i in range(m):
+        if not powerless[i]:
+            largest, pressing[i] = max(largest, abs(force[i])), max(force[i], 0.0)
     if not _bearing(force, largest, given.gap, given.gap_tolerance, bears):
         return Shared(codes.PULLS, force, tangential, bears, rough, 0, 0.0, kept)
     d = 3 if rough else 1
     load = given.load.copy()
-    mu, weight = np.zeros(m), np.zeros((m, 2))
-    if rough:
-        _coefficients(given.friction, mu, weight)
+    mu, weight, engine = np.zeros(m), np.zeros((m, 2)), pressing.reshape(m, 1)
     if given.kind == ENGINE:
-        _add_normal(own[0], own[1], own[2], normal, powerless, load)
-    if rough and given.kind != TOTAL:
-        least = law.friction_tolerance * largest
-        _add_friction(own[0], own[1], own[2], rubs, powerless, weight, least, load)
+        load += delivered_by(*normals, pressing, len(load))
+    if rough:
+        mu, weight = larger_and_parts(given.friction[:, :2])
+        flat, borne = carried(pressing, rubs, weight, powerless, law.friction_tolerance)
+        engine = flat.reshape(m, 3)
+        if given.kind != TOTAL:
+            _add_friction(own[0], own[1], own[2], borne, load)
     # of a wheel pressed through its axle nothing but rounding is left
     noise = _ROUNDING * norm if len(mechanism) > 0 else np.zeros(m)
     values, column, count = _rows(own[0], own[1], own[2], reach, noise, weight, d)
-    engine = _in_rows(normal, rubs, powerless, weight, d)
     took = bears & ~powerless
     b = took.sum()
     if b == 0:
@@ -183,15 +190,6 @@ def _bearing(force, largest, gap, tolerance, bears):
 
 
 @njit(**INNER)
-def _largest_force(force, powerless):
-    most = 0.0
-    for i in range(len(force)):
-        if not powerless[i]:
-            most = max(most, abs(force[i]))
-    return most
-
-
-@njit(**INNER)
 def _rubs(friction):
     for i in range(friction.shape[0]):
         for k in range(min(2, friction.shape[1])):
@@ -201,36 +199,13 @@ def _rubs(friction):
 
 
 @njit(**INNER)
-def _coefficients(friction, mu, weight):
-    for i in range(len(mu)):
-        mu[i] = max(friction[i, 0], friction[i, 1])
-        for k in range(2):
-            weight[i, k] = friction[i, k] / mu[i] if mu[i] > 0.0 else 0.0
-
-
-@njit(**INNER)
-def _add_normal(values, column, count, force, powerless, load):
-    """load (n,) += what normal forces (m,) deliver."""
+def _add_friction(values, column, count, force, load):
+    """load (n,) += what friction forces (2 m,) deliver."""
     for i in range(len(count)):
-        f = max(force[i], 0.0)
-        if powerless[i] or f == 0.0:
-            continue
-        for e in range(count[i]):
-            load[column[i, e]] += f * values[i, 0, e]
-
-
-@njit(**INNER)
-def _add_friction(values, column, count, tangential, powerless, weight, least, load):
-    """load (n,) += what friction forces (m, k) deliver, without what is rounding where there is no
-    friction."""
-    for i in range(len(count)):
-        if powerless[i]:
-            continue
         for k in range(2):
-            f = tangential[i, k]
-            if weight[i, k] > 0.0 or abs(f) > least:
+            if force[2 * i + k] != 0.0:
                 for e in range(count[i]):
-                    load[column[i, e]] += f * values[i, 1 + k, e]
+                    load[column[i, e]] += force[2 * i + k] * values[i, 1 + k, e]
 
 
 @njit(**INNER)
@@ -257,20 +232,6 @@ def _rows(values, column, count, reach, least, weight, d):
                 size += 1
         counts[i] = size
     return out, place, counts
-
-
-@njit(**INNER)
-def _in_rows(normal, tangential, powerless, weight, d):
-    """The engine's forces (m, d) in these rows."""
-    engine = np.zeros((len(normal), d))
-    for i in range(len(normal)):
-        if powerless[i]:
-            continue
-        engine[i, 0] = max(normal[i], 0.0)
-        for a in range(1, d):
-            if weight[i, a - 1] > 0.0:
-                engine[i, a] = tangential[i, a - 1] / weight[i, a - 1]
-    return engine
 
 
 @njit(**FLAT)

@@ -4,11 +4,11 @@ import numpy as np
 from numba import njit
 
 from ...._support.sets import join, settle
-from ..matrices import compressed_rows, delivered_by
+from ..matrices import delivered_by
 from ..tolerances import TOLERANCES
 from ..weak_motions import blocks_of, not_definite, singular_motions
 from ..weak_motions_of_several import anything_far, far_sets
-from .columns import compacted, expanded
+from .columns import compacted, compressed
 from .compiled import INNER
 
 _SURE = TOLERANCES.sure
@@ -50,25 +50,24 @@ def without_weak(values, column, count, weak, mechanism, free, reach, accuracy, 
     """(values, column, count) in the singular motions of the mechanisms ``weak`` (bool) without
     those that are left out; reach and load (n,) are changed in place. force (b, d): the
     engine's."""
-    rows = expanded(values, column, count, len(load))
-    flat = rows.reshape(rows.shape[0] * rows.shape[1], rows.shape[2])
-    entries, place, ends = compressed_rows(flat)
+    b, d, n = values.shape[0], values.shape[1], len(load)
+    entries, place, ends = compressed(values, column, count, d)
     (motions, to, at), changed, gone, unloaded, _ = singular_motions(
         entries, place, ends, weak, mechanism, free, reach, accuracy, load, force.ravel()
     )
     if not changed.any():
         return values, column, count
-    flat[:] = 0.0
-    for i in range(len(flat)):
+    flat = np.zeros((b * d, n))
+    for i in range(b * d):
         for e in range(ends[i], ends[i + 1]):
             for k in range(at[place[e]], at[place[e] + 1]):
                 if not gone[to[k]]:
                     flat[i, to[k]] += entries[e] * motions[k]
-    load[:] = delivered_by(motions, to, at, load, len(load))
-    for j in range(len(load)):
+    load[:] = delivered_by(motions, to, at, load, n)
+    for j in range(n):
         load[j] = 0.0 if unloaded[j] else load[j]
         reach[j] = 1.0 if changed[j] else reach[j]
-    return compacted(rows)
+    return compacted(flat.reshape(b, d, n))
 
 
 @njit(**INNER)

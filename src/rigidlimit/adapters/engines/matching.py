@@ -1,4 +1,4 @@
-"""Which contacts of two states are the same."""
+"""Which contacts of two states are the same, and what they remember."""
 
 import numpy as np
 from numba import njit
@@ -30,3 +30,44 @@ def matched(
         if found[i] >= 0 and nearest[found[i]] != i:
             found[i] = -1
     return found
+
+
+@njit(cache=True, nogil=True)
+def remembered(
+    springs: tuple[np.ndarray, ...], part: np.ndarray, point: np.ndarray, frame: np.ndarray
+) -> np.ndarray:
+    """(m, 3): normal force, and friction force along both tangents, of contacts between part (m, 2)
+    at point (m, 3) with frame (m, 9), normal first; zeros for new ones.
+
+    springs: ``ContactSprings.arrays`` of an earlier state, whose friction forces turn with the
+    normals the shortest way.
+    """
+    old_part, at, normal, force, tangential = springs
+    out, across = np.zeros((len(part), 3)), np.empty(3)
+    old = matched(old_part, at, part, point)
+    for i in range(len(part)):
+        j = old[i]
+        if j >= 0:
+            out[i, 0] = force[j]
+            _turn(normal[j], frame[i], tangential[j], across)
+            for k in range(2):
+                for a in range(3):
+                    out[i, 1 + k] += frame[i, 3 + 3 * k + a] * across[a]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _turn(before, after, force, out):
+    """A vector across the unit normal ``before`` turned with it to ``after``, into ``out``."""
+    axis, cosine, along = np.empty(3), 0.0, 0.0
+    for a in range(3):
+        b, c = (a + 1) % 3, (a + 2) % 3
+        axis[a] = before[b] * after[c] - before[c] * after[b]
+        cosine += before[a] * after[a]
+    for a in range(3):
+        along += axis[a] * force[a]
+    for a in range(3):
+        b, c = (a + 1) % 3, (a + 2) % 3
+        out[a] = force[a] * cosine + axis[b] * force[c] - axis[c] * force[b]
+        # half a turn has no shortest way: there the force stays
+        out[a] += along * axis[a] / max(1.0 + cosine, 1e-12)

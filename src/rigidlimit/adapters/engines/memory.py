@@ -15,7 +15,7 @@ from ..._support.display import Brief
 from ...compatibility.rough_result import ContactHistory
 from ...errors import InputError
 from .geometry import Places
-from .matching import matched
+from .matching import remembered
 
 if TYPE_CHECKING:
     from .contacts import EngineContacts
@@ -88,18 +88,9 @@ class ContactSprings(Brief):
         InputError
             Without the tangents.
         """
-        part, point = _parts(places), _middles(places)
-        m = len(part)
-        normal, along = np.zeros(m), np.zeros((m, 2))
-        if not m or not len(self):
-            return normal, along
-        old = matched(self.part, self.point, part, point)
-        new = np.flatnonzero(old >= 0)
-        normal[new] = self.normal_force[old[new]]
-        frames = np.asarray(places.frames, float)[new]
-        across = turned(self.normal[old[new]], frames[:, 0], self.tangential[old[new]])
-        along[new] = np.einsum("ik,ijk->ij", across, frames[:, 1:])
-        return normal, along
+        frames = np.ascontiguousarray(places.frames, float).reshape(-1, 9)
+        found = remembered(self.arrays, _parts(places), _middles(places), frames)
+        return found[:, 0], found[:, 1:]
 
 
 def springs_of(mended: "MendedForces") -> ContactSprings | None:
@@ -163,12 +154,3 @@ def _middles(places):
 def _none():
     none = np.zeros((0, 3))
     return ContactSprings(np.zeros((0, 2), np.int64), none, none, np.zeros(0), none)
-
-
-def turned(before: np.ndarray, after: np.ndarray, force: np.ndarray) -> np.ndarray:
-    """Vectors (m, 3) across unit normals ``before`` turned with them to be across ``after``, the
-    shortest way."""
-    axis, cosine = np.cross(before, after), (before * after).sum(axis=1)[:, None]
-    along = (axis * force).sum(axis=1)[:, None] * axis
-    # half a turn has no shortest way: there the force stays
-    return force * cosine + np.cross(axis, force) + along / np.maximum(1.0 + cosine, 1e-12)

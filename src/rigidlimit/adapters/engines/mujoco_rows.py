@@ -150,11 +150,19 @@ def contact_rows(jacobian: Jacobian, solved: Solved, forces: np.ndarray) -> Cont
     s = max(2, int(solved.dim.max(initial=0)) - 1)
     given = solved.address, solved.dim, solved.pyramidal, solved.friction
     B, T = by_direction(*_rows(jacobian.rows, given, s), 1 + s, n)
-    return ContactRows(from_rows(*B, (m, n)), from_rows(*T, (s * m, n)), *_forces(forces, *given))
+    return ContactRows(
+        from_rows(*B, (m, n)), from_rows(*T, (s * m, n)), *contact_forces(forces, *given)
+    )
 
 
-@njit(cache=True)
-def _forces(forces, address, dim, pyramidal, friction):
+@njit(cache=True, nogil=True)
+def contact_forces(
+    forces: np.ndarray,
+    address: np.ndarray,
+    dim: np.ndarray,
+    pyramidal: np.ndarray,
+    friction: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Normal forces (m,) and those along the tangents (m, 5)."""
     m = len(address)
     normal, tangential = np.zeros(m), np.zeros((m, 5))

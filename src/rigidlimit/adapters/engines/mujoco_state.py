@@ -23,49 +23,90 @@ from numba import njit
 
 from ...errors import InputError
 from .matrices import delivered_by, moved
-from .mujoco_model import codes
+from .mujoco_model import codes as codes_of
 from .mujoco_rows import Jacobian, Solved
+from .prepared import codes
 from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
+_STILL, _STEPS = TOLERANCES.still, TOLERANCES.steps
+
 
 def check_positions(mujoco: ModuleType, model: "MjModel", data: "MjData") -> None:
     """Raises InputError where data.qpos is not where the last step ended, nor where it began."""
-    scratch = _scratch(mujoco, model)
+    scratch, tree = _scratch(mujoco, model), np.array(model.body_treeid, np.int64)
     scratch.mocap_pos[:], scratch.mocap_quat[:] = data.mocap_pos, data.mocap_quat
-    scratch.qpos[:] = data.qpos
-    mujoco.mj_kinematics(model, scratch)
-    size = max(1.0, float(model.stat.extent))
-    if (
-        _apart(scratch.xpos, data.xpos)
-        <= TOLERANCES.still * size
-        >= _apart(scratch.xquat, data.xquat)
-    ):
+    dt, extent = float(model.opt.timestep), float(model.stat.extent)
+
+    def found(qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        scratch.qpos[:] = qpos
+        mujoco.mj_kinematics(model, scratch)
+        return scratch.xpos.copy(), scratch.xquat.copy()
+
+    poses = data.xpos, data.xquat, *found(data.qpos)
+    places = *poses, *poses[2:], data.cvel.reshape(-1, 6)
+    code, body, away, step = in_place(places, tree, dt, extent, False)
+    if code == codes.FAR:
+        before = np.array(data.qpos, float)
+        mujoco.mj_integratePos(model, before, data.qvel, -dt)
+        places = *poses, *found(before), places[-1]
+        code, body, away, step = in_place(places, tree, dt, extent, True)
+    if code == codes.SOLVED:
         return
-    moved, found = _stacked(scratch, model), _stacked(data, model)
-    if not found.any():  # before the first step
-        return
-    away = np.abs(moved - found).max(axis=1)
-    if (away <= TOLERANCES.still * size).all():
-        return
-    before = np.array(data.qpos, float)
-    mujoco.mj_integratePos(model, before, data.qvel, -model.opt.timestep)
-    step = np.abs(moved - _poses(mujoco, model, scratch, before)).max(axis=1)
-    # stages of Runge-Kutta and speeds set by hand: still of the order of one step's motion
-    speed = np.abs(np.array(data.cvel, float).reshape(-1, 6)).max(axis=1)
-    step = step + model.opt.timestep * speed * size
-    wrong = np.flatnonzero(away > TOLERANCES.steps * step + TOLERANCES.still * size)
-    if not len(wrong):
-        return
-    body = int(wrong[np.argmax(away[wrong])])
     name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body) or f"body {body}"
     raise InputError(
         f"from_mujoco: data.qpos puts {name} elsewhere than where MuJoCo found the contacts (off "
-        f"by {away[body]:.3g} m or rad, a step's motion is {step[body]:.3g}); its forces are of "
-        "the other pose: call mj_forward or mj_step after qpos was set"
+        f"by {away:.3g} m or rad, a step's motion is {step:.3g}); its forces are of the other "
+        "pose: call mj_forward or mj_step after qpos was set"
     )
+
+
+@njit(cache=True, nogil=True)
+def in_place(
+    places: tuple[np.ndarray, ...], body_tree: np.ndarray, dt: float, extent: float, far: bool
+) -> tuple[int, int, float, float]:
+    """(SOLVED where qpos is where MuJoCo found the contacts, or one step on, WRONG_STATE where it
+    is neither; FAR where the pose one step before has to be known to tell; the body that is
+    farthest off, by how much, and a step's motion of it).
+
+    places: positions and quaternions where contacts were found, at qpos, and one step before,
+    which counts if ``far``; cvel.
+    """
+    xpos, xquat, xpos_now, xquat_now, xpos_before, xquat_before, cvel = places
+    size, away, anything = max(1.0, extent), 0.0, False
+    for b in range(len(xpos)):
+        for k in range(3):
+            away = max(away, abs(xpos_now[b, k] - xpos[b, k]))
+        for k in range(4):
+            away = max(away, abs(xquat_now[b, k] - xquat[b, k]))
+    if away <= _STILL * size:
+        return codes.SOLVED, -1, 0.0, 0.0
+    worst, most, way = -1, 0.0, 0.0
+    for b in range(len(xpos)):
+        if body_tree[b] < 0:
+            continue
+        off, step, speed = 0.0, 0.0, 0.0
+        for k in range(3):
+            anything |= xpos[b, k] != 0.0
+            off = max(off, abs(xpos_now[b, k] - xpos[b, k]))
+            if far:
+                step = max(step, abs(xpos_now[b, k] - xpos_before[b, k]))
+        for k in range(4):
+            anything |= xquat[b, k] != 0.0
+            off = max(off, abs(xquat_now[b, k] - xquat[b, k]))
+            if far:
+                step = max(step, abs(xquat_now[b, k] - xquat_before[b, k]))
+        for k in range(6):
+            speed = max(speed, abs(cvel[b, k]))
+        # stages of Runge-Kutta and speeds set by hand: still of the order of one step's motion
+        step += dt * speed * size
+        if off > max(most, _STEPS * step + _STILL * size):
+            worst, most, way = b, off, step
+    if worst < 0 or not anything:
+        return codes.SOLVED, worst, most, way
+    return codes.WRONG_STATE if far else codes.FAR, worst, most, way
 
 
 def engine_residual(
@@ -86,7 +127,7 @@ def engine_residual(
             "from_mujoco: MuJoCo's forces are not those of its present contacts, which were found "
             "later; call mj_step2 after mj_step1, or mj_forward or mj_step"
         )
-    if int(model.opt.integrator) == codes(mujoco).runge_kutta:
+    if int(model.opt.integrator) == codes_of(mujoco).runge_kutta:
         return np.nan
     force, acceleration = np.array(data.efc_force, float), np.array(data.qacc, float)
     passed, inertial = delivered_by(*J, force, int(model.nv)), np.zeros(int(model.nv))
@@ -94,7 +135,7 @@ def engine_residual(
     missing = _over(inertial - data.qfrc_smooth - passed, passed, inertial)
     if model.opt.noslip_iterations:  # which violates the law
         return missing
-    law = _off_law(
+    law = off_law(
         moved(*J, acceleration) - aref, np.array(data.efc_D, float), force,
         (solved.address, solved.dim, solved.pyramidal, solved.friction),
         np.array(data.contact.mu, float).ravel()[solved.row],
@@ -108,8 +149,14 @@ def _over(part, *whole) -> float:
     return float(np.abs(part).max(initial=0.0)) / (size or 1.0)
 
 
-@njit(cache=True)
-def _off_law(y, D, force, contacts, mu):
+@njit(cache=True, nogil=True)
+def off_law(
+    y: np.ndarray,
+    D: np.ndarray,
+    force: np.ndarray,
+    contacts: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    mu: np.ndarray,
+) -> float:
     """How far forces of contacts are from MuJoCo's law, over the largest force. y (nefc,): J a -
     aref; contacts: address, dim, pyramidal, friction; mu (m,): MuJoCo's, of elliptic cones."""
     address, dim, pyramidal, friction = contacts
@@ -160,19 +207,3 @@ def _scratch(mujoco, model):
     if getattr(_kept, "model", None) is not model:
         _kept.model, _kept.data = model, mujoco.MjData(model)
     return _kept.data
-
-
-def _poses(mujoco, model, scratch, qpos):
-    """Places and quaternions (nbody, 7) of all bodies at qpos; those that cannot move are zero."""
-    scratch.qpos[:] = qpos
-    mujoco.mj_kinematics(model, scratch)
-    return _stacked(scratch, model)
-
-
-def _apart(first, second):
-    return float(np.abs(first - second).max(initial=0.0))
-
-
-def _stacked(data, model):
-    moves = np.array(model.body_treeid, int)[:, None] >= 0
-    return np.where(moves, np.hstack([data.xpos, data.xquat]), 0.0)

@@ -8,6 +8,9 @@ are addresses, since numba takes as long for each array or number of Python as f
 import numpy as np
 from numba import njit
 
+from ..matching import remembered
+from ..mujoco_rows import contact_forces
+from ..mujoco_state import in_place
 from ..tolerances import TOLERANCES
 from . import codes
 from .addresses import floats, rows, short, short_rows, truths, whole, whole_rows
@@ -24,12 +27,10 @@ from .answer import (
     shapes,
 )  # fmt: skip
 from .compiled import INNER
-from .memory import remembered
-from .mujoco_rows import columns_moved, engine_residual, fill_forces, fill_rows, spans_of
+from .mujoco_rows import columns_moved, engine_residual, fill_rows, spans_of
 from .shares import AS_GIVEN, Given, Law, shared
 from .sizes import centres, tree_sizes
 
-_STILL, _STEPS = TOLERANCES.still, TOLERANCES.steps
 _TOUCHING = TOLERANCES.touching
 
 MOST = 40_000
@@ -83,7 +84,7 @@ def mend_mujoco(model, state, ncon, nefc, far):
         rows(state[8], bodies, 6),
     )  # fmt: skip
     load = floats(model[24], n) if model[24] != 0 else np.zeros(n)
-    code = _in_place(places, body_tree, dt, extent, far)
+    code = in_place(places, body_tree, dt, extent, far)[0]
     if code == codes.SOLVED and not _finite(state_arrays[0], efc[4]):
         code = codes.NO_NUMBER
     row = np.flatnonzero(contact[5] >= 0)
@@ -95,14 +96,15 @@ def mend_mujoco(model, state, ncon, nefc, far):
         return _no_answer(code)
     m = len(row)
     speeds, position, margin = state_arrays[0], efc[5], efc[6]
-    first, dim = np.empty(m, np.int64), np.empty(m, np.int64)
+    first, dim, pyramidal = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.bool_)
     s, other = 2, len(efc[4])
     for i in range(m):
         first[i], dim[i] = contact[5][row[i]], contact[3][row[i]]
+        pyramidal[i] = pyramids and dim[i] > 1
         s = max(s, dim[i] - 1)
-        other -= 2 * (dim[i] - 1) if pyramids and dim[i] > 1 else dim[i]
+        other -= 2 * (dim[i] - 1) if pyramidal[i] else dim[i]
     spans = spans_of(contact[2], row, geom_body, body_tree, body_column, tree)
-    column, count, widest = columns_moved(efc, first, dim, pyramids, sparse, n, spans)
+    column, count, widest = columns_moved(efc, first, dim, pyramidal, sparse, n, spans)
     table = shapes(m, s, widest, n)
     ends = np.zeros(len(table) + 1, np.int64)
     for k in range(len(table)):
@@ -136,14 +138,14 @@ def mend_mujoco(model, state, ncon, nefc, far):
             friction[i, k] = of_friction[c, k]
     for j in range(n):
         own_load[j], kept[ends[11] + j] = load[j], speeds[j]
-    fill_rows(efc, first, dim, friction, pyramids, sparse, column, count, n, values)
-    fill_forces(efc[4], first, dim, friction, pyramids, normal, tangential)
+    fill_rows(efc, first, dim, friction, pyramidal, sparse, column, count, n, values)
+    normal[:], tangential[:] = contact_forces(efc[4], first, dim, pyramidal, friction)
     same, residual = engine_residual(
-        efc, state_arrays, first, dim, friction, pyramids, sparse, contact[6], row, noslip
+        efc, state_arrays, first, dim, friction, pyramidal, sparse, contact[6], row, noslip
     )
     if not same:
         return _no_answer(codes.WRONG_STATE)
-    direct = _stiffness(contact, efc, row, first, dim, pyramids, springs, stiffness)
+    direct = _stiffness(contact, efc, row, first, dim, pyramidal, springs, stiffness)
     if not _by_pair(geom, row, tables, stiffness, friction):
         return _no_answer(codes.UNKNOWN_PAIR)
     centres(geom, geom_body, body_tree, body_column, tree, mass, state_arrays[5], centre)
@@ -246,43 +248,6 @@ def _constraints(layout, start, nefc, n, sparse):
 
 
 @njit(**INNER)
-def _in_place(places, body_tree, dt, extent, far):
-    """SOLVED where qpos is where MuJoCo found the contacts, or one step on, WRONG_STATE where it is
-    neither; FAR where the pose one step before has to be known to tell."""
-    xpos, xquat, xpos_now, xquat_now, xpos_before, xquat_before, cvel = places
-    size, away, anything = max(1.0, extent), 0.0, False
-    for b in range(len(xpos)):
-        for k in range(3):
-            away = max(away, abs(xpos_now[b, k] - xpos[b, k]))
-        for k in range(4):
-            away = max(away, abs(xquat_now[b, k] - xquat[b, k]))
-    if away <= _STILL * size:
-        return codes.SOLVED
-    fits = True
-    for b in range(len(xpos)):
-        if body_tree[b] < 0:
-            continue
-        off, step, speed = 0.0, 0.0, 0.0
-        for k in range(3):
-            anything |= xpos[b, k] != 0.0
-            off = max(off, abs(xpos_now[b, k] - xpos[b, k]))
-            if far:
-                step = max(step, abs(xpos_now[b, k] - xpos_before[b, k]))
-        for k in range(4):
-            anything |= xquat[b, k] != 0.0
-            off = max(off, abs(xquat_now[b, k] - xquat[b, k]))
-            if far:
-                step = max(step, abs(xquat_now[b, k] - xquat_before[b, k]))
-        for k in range(6):
-            speed = max(speed, abs(cvel[b, k]))
-        step += dt * speed * size
-        fits &= not off > _STEPS * step + _STILL * size
-    if fits or not anything:
-        return codes.SOLVED
-    return codes.WRONG_STATE if far else codes.FAR
-
-
-@njit(**INNER)
 def _readable(row, contact, kind, pyramids, pyramid, elliptic, rows):
     """SOLVED where all contacts are between geoms, with rows of the model's cone."""
     for c in row:
@@ -297,7 +262,7 @@ def _readable(row, contact, kind, pyramids, pyramid, elliptic, rows):
 
 
 @njit(**INNER)
-def _stiffness(contact, efc, row, first, dim, pyramids, springs, out):
+def _stiffness(contact, efc, row, first, dim, pyramidal, springs, out):
     """Stiffness (m,) of MuJoCo's own springs where every contact has one, else ones; returns how
     many have."""
     m, direct = len(row), 0
@@ -310,7 +275,7 @@ def _stiffness(contact, efc, row, first, dim, pyramids, springs, out):
         return direct
     for i in range(m):
         mass, a = 0.0, first[i]
-        edges = 2 * (dim[i] - 1) if pyramids and dim[i] > 1 else 1
+        edges = 2 * (dim[i] - 1) if pyramidal[i] else 1
         for k in range(a, a + edges):
             impedance = efc[11][k, 2]
             mass += efc[9][k] * (1.0 - impedance) / impedance

@@ -4,7 +4,7 @@
 import numpy as np
 from numba import njit
 
-from ..mujoco_state import _cone
+from ..mujoco_state import off_law
 from ..tolerances import TOLERANCES
 from .compiled import INNER
 
@@ -34,7 +34,7 @@ def spans_of(geom, row, geom_body, body_tree, body_column, tree):
 
 
 @njit(**INNER)
-def columns_moved(efc, first, dim, pyramids, sparse, n, spans):
+def columns_moved(efc, first, dim, pyramidal, sparse, n, spans):
     """Columns (m, n) and count (m,) that each contact moves, and the largest count. spans (m, 4):
     of ``spans_of``."""
     m, widest = len(first), 1
@@ -42,7 +42,7 @@ def columns_moved(efc, first, dim, pyramids, sparse, n, spans):
     J, length, begin, of_entry = efc[0], efc[1], efc[2], efc[3]
     for i in range(m):
         a, size = first[i], 0
-        edges = 2 * (dim[i] - 1) if pyramids and dim[i] > 1 else dim[i]
+        edges = 2 * (dim[i] - 1) if pyramidal[i] else dim[i]
         if sparse:
             for k in range(a, a + edges):
                 for e in range(begin[k], begin[k] + length[k]):
@@ -69,13 +69,13 @@ def columns_moved(efc, first, dim, pyramids, sparse, n, spans):
 
 
 @njit(**INNER)
-def fill_rows(efc, first, dim, friction, pyramids, sparse, column, count, n, values):
+def fill_rows(efc, first, dim, friction, pyramidal, sparse, column, count, n, values):
     """Rows of B and T, contact by contact, into values (m, 1 + s, c), which are zero."""
     J, length, begin, of_entry = efc[0], efc[1], efc[2], efc[3]
     place = np.empty(n, np.int64)
     for i in range(len(first)):
         a, size = first[i], count[i]
-        edged = pyramids and dim[i] > 1
+        edged = pyramidal[i]
         for e in range(size):
             place[column[i, e]] = e
         for k in range(2 * (dim[i] - 1) if edged else dim[i]):
@@ -94,22 +94,6 @@ def fill_rows(efc, first, dim, friction, pyramids, sparse, column, count, n, val
                     value = J[(a + k) * n + column[i, e]]
                     values[i, out, e] += part * value
                     values[i, 0, e] += along * value
-
-
-@njit(**INNER)
-def fill_forces(force, first, dim, friction, pyramids, normal, tangential):
-    """Normal forces (m,), and those along the other directions (m, 5), which are zero."""
-    for i in range(len(first)):
-        a = first[i]
-        if not (pyramids and dim[i] > 1):
-            normal[i] = force[a]
-            for k in range(dim[i] - 1):
-                tangential[i, k] = force[a + 1 + k]
-            continue
-        for k in range(dim[i] - 1):
-            along, back = force[a + 2 * k], force[a + 2 * k + 1]
-            normal[i] += along + back
-            tangential[i, k] = friction[i, k] * (along - back)
 
 
 @njit(**INNER, fastmath={"reassoc", "contract"})
@@ -137,7 +121,7 @@ def _products(efc, state, sparse, passed, moved, smooth):
 
 
 @njit(**INNER)
-def engine_residual(efc, state, first, dim, friction, pyramids, sparse, mu, row, noslip):
+def engine_residual(efc, state, first, dim, friction, pyramidal, sparse, mu, row, noslip):
     """(whether rows and forces are of one state, how far MuJoCo's forces are off its equations)."""
     force, aref, b, D = efc[4], efc[7], efc[8], efc[9]
     passed, moved, smooth = np.zeros(len(state[0])), np.empty(len(force)), np.empty(len(force))
@@ -157,21 +141,10 @@ def engine_residual(efc, state, first, dim, friction, pyramids, sparse, mu, row,
     balance = off / (size if size > 0.0 else 1.0)
     if noslip:
         return True, balance
-    apart, most, wanted = 0.0, 0.0, np.empty(6)
+    of_contact = np.empty(len(row))
     for k in range(len(force)):
-        most = max(most, abs(force[k]))
         moved[k] -= aref[k]
-    for i in range(len(first)):
-        a = first[i]
-        edged = pyramids and dim[i] > 1
-        size_i = 2 * (dim[i] - 1) if edged else dim[i]
-        if edged or dim[i] == 1:
-            for k in range(a, a + size_i):
-                law = max(0.0, -D[k] * moved[k])
-                apart, most = max(apart, abs(law - force[k])), max(most, law)
-            continue
-        _cone(moved[a : a + size_i], D[a : a + size_i], friction[i], mu[row[i]], wanted)
-        for k in range(size_i):
-            apart = max(apart, abs(wanted[k] - force[a + k]))
-            most = max(most, abs(wanted[k]))
-    return True, max(balance, apart / most if most > 0.0 else apart)
+    for i in range(len(row)):
+        of_contact[i] = mu[row[i]]
+    law = off_law(moved, D, force, (first, dim, pyramidal, friction), of_contact)
+    return True, max(balance, law)

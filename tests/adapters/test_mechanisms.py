@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from rigidlimit._support.matrices import blockwise
 from rigidlimit.adapters.engines.balance import Balance
 from rigidlimit.adapters.engines.matrices import components
-from rigidlimit.adapters.engines.motions import blockwise
 
 
 def some(seed, shape=(12, 9), part=0.3):
@@ -63,7 +63,8 @@ def test_blockwise():
     """Closed form: the blocks where they are, and the degrees of freedom elsewhere."""
     rng = np.random.default_rng(1)
     pair, three = rng.normal(size=(2, 2)), rng.normal(size=(3, 3))
-    M = blockwise(9, [(np.array([5, 4]), pair), (np.array([1, 7, 8]), three)]).toarray()
+    blocks = (np.array([[5, 4]]), pair[None]), (np.array([[1, 7, 8]]), three[None])
+    M = blockwise(9, blocks).toarray()
     np.testing.assert_array_equal(M[np.ix_([5, 4], [5, 4])], pair)
     np.testing.assert_array_equal(M[np.ix_([1, 7, 8], [1, 7, 8])], three)
     np.testing.assert_array_equal(M[[0, 2, 3, 6]], np.eye(9)[[0, 2, 3, 6]])

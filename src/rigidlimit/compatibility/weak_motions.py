@@ -25,6 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._support.products import absolute_product
+from ..linear.column_scaling import ROUNDING, ZERO
 from ..linear.low_rank_update import ChangingSystem
 
 
@@ -42,8 +43,8 @@ class Settings:
     """
 
     strongest: float = 1e-4
-    weakest: float = 1e-12
-    nothing: float = 1e-13
+    weakest: float = ROUNDING
+    nothing: float = ZERO
     loaded: float = 1e-11
     looked_for: int = 16
     rounds: int = 3

@@ -22,12 +22,13 @@ from numba import njit
 
 from .._support.arrays import with_short_indices
 from .._support.products import absolute_product, transposed_product
-from .._support.sets import join, settle
+from .._support.sets import connected
 from .._support.submatrix import submatrix
 from ..compatibility.result import WARNED
 from ..dynamics.problem import ContactDynamicsResult
 from ..linear import LinearStats, Network, kept_starts
 from .exact_parts import solved_exactly
+from .idle_contacts import rings
 from .one_body import reduced_balance, without_weak_motions
 from .screening import weak_motions
 from .step_data import Balance, StepData
@@ -163,9 +164,10 @@ class ClosedContacts:
     @cached_property
     def part_of(self) -> np.ndarray:
         """Number of the part, all that hangs together, of each contact and body (r + N,)."""
-        m, n = self.B.shape
-        B = with_short_indices(self.B)
-        return _parts(B.indptr, B.indices, np.array(self.step.free), np.arange(m + n // 6))
+        B, body = with_short_indices(self.B), np.arange(self.B.shape[1]) // 6
+        rows = B.data, B.indices, B.indptr
+        bodies, contacts = connected(*rows, np.array(self.step.free), body, len(self.dofs))
+        return np.concatenate([contacts, bodies])
 
     def off(self, classic: ContactDynamicsResult) -> Off:
         """What these contacts are known to."""
@@ -293,36 +295,10 @@ class ClosedContacts:
         inside = np.isin(self.part_of, self.part_of[m + bodies])
         if self.dofs[inside[m:]].sum() <= TOLERANCES.around:
             return inside
-        touching = _touching(self.B, self.step.free)
-        inside = np.zeros(len(inside), bool)
-        inside[m + bodies] = True
-        while True:
-            wider = inside | (touching @ inside > 0)  # the contacts of these bodies
-            further = wider | (touching @ wider > 0)  # the bodies at these contacts
-            if np.array_equal(further, inside) or self.dofs[further[m:]].sum() > TOLERANCES.around:
-                return wider
-            inside = further
-
-
-@njit(cache=True)
-def _parts(indptr, indices, free, root):
-    """``root`` (r + N,), initially their own numbers, replaced by the numbers of the connected
-    components of contacts and free bodies."""
-    m = len(indptr) - 1
-    for i in range(m):
-        for e in range(indptr[i], indptr[i + 1]):
-            if free[indices[e]]:
-                join(root, i, m + indices[e] // 6)
-    settle(root)
-    return root
-
-
-def _touching(B, free):
-    """Graph of contacts (m,) and free bodies (N,), in this order, which it connects: sparse."""
-    m, n = B.shape[0], B.shape[1] // 6
-    entries = free[B.indices]
-    row = np.repeat(np.arange(m), np.diff(B.indptr))[entries]
-    body = m + B.indices[entries] // 6
-    ones = np.ones(2 * len(row), np.int32)
-    place = np.concatenate([row, body]), np.concatenate([body, row])
-    return sp.csr_array((ones, place), shape=(m + n, m + n))
+        rows, inside = rings(
+            self.B,
+            self.step.free,
+            np.isin(np.arange(len(self.dofs)), bodies),
+            lambda _, wider: self.dofs[wider].sum() <= TOLERANCES.around,
+        )
+        return np.concatenate([rows, inside])

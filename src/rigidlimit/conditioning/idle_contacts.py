@@ -20,6 +20,8 @@ opened this way are removed from the balance if they also carry no more than wea
 made F~; then motions that only these contacts constrained are removed, too (``one_body.py``).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
@@ -98,23 +100,34 @@ def never_bearing(
 def _around(B, free, inside):
     """(rows, columns) of the bodies ``inside`` (N,) bool and those around them, ring by ring as
     many as small_part allows."""
-    touching = sp.csr_array(
-        (np.ones(B.nnz), B.indices // 6, B.indptr), shape=(B.shape[0], len(inside))
-    )
     touched = np.zeros(len(free), bool)
     touched[B.indices] = True
-    touched &= free
-    movable, back = touched.reshape(-1, 6).any(axis=1), touching.T.tocsr()
-    inside = inside & movable
+    touched = (touched & free).reshape(-1, 6)
+
+    def few(rows, bodies):
+        return np.count_nonzero(rows) * np.count_nonzero(touched[bodies]) <= TOLERANCES.small_part
+
+    rows, inside = rings(B, free, inside & touched.any(axis=1), few)
+    return np.flatnonzero(rows), np.flatnonzero(touched & inside[:, None])
+
+
+def rings(
+    B: sp.csr_array,
+    free: np.ndarray,
+    inside: np.ndarray,
+    fits: Callable[[np.ndarray, np.ndarray], bool],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Contacts (m,) bool and bodies (N,) bool around those ``inside`` (N,) bool, ring by ring as
+    long as they ``fits``. B (m, 6 N); free (6 N,) bool."""
+    entries = free[B.indices].astype(float), B.indices // 6, B.indptr
+    touching = sp.csr_array(entries, shape=(B.shape[0], len(inside)))
+    back, rows = touching.T.tocsr(), touching @ inside > 0
     while True:
-        rows = touching @ inside > 0
-        wider = (back @ rows > 0) & movable
-        size = np.count_nonzero(touching @ wider > 0) * np.count_nonzero(
-            touched.reshape(-1, 6)[wider]
-        )
-        if (wider == inside).all() or size > TOLERANCES.small_part:
-            return np.flatnonzero(rows), np.flatnonzero(touched & np.repeat(inside, 6))
-        inside = wider
+        wider = inside | (back @ rows > 0)
+        further = touching @ wider > 0
+        if (wider == inside).all() or not fits(further, wider):
+            return rows, inside
+        rows, inside = further, wider
 
 
 def _opened(B, force):

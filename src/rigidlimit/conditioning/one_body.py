@@ -33,6 +33,7 @@ S and V: see ``screening.py``. Motions above the limit are kept, and step 1 is r
 import numpy as np
 import scipy.sparse as sp
 
+from .._support.matrices import blockwise
 from ..bodies import Bodies
 from ..linear.column_scaling import ROUNDING, largest_entries
 from .screening import WeakMotions, finite_reach, weak_motions
@@ -174,13 +175,7 @@ def _blown_up(B, bodies, S, VT, reach):
 def _without(bodies, motions, reach):
     """I - V V^T for the rows V^T (6, 6) of each of these bodies, in terms of the velocities: sparse
     (n, n)."""
-    same = np.ones(len(reach), bool)
     columns = 6 * bodies[:, None] + np.arange(6)
-    same[columns] = False
-    rest = np.flatnonzero(same)
     blocks = np.eye(6) - np.einsum("bki,bkj->bij", motions, motions)
     blocks *= reach[columns][:, None, :] / reach[columns][:, :, None]
-    row, column = np.repeat(columns, 6, axis=1).ravel(), np.tile(columns, (1, 6)).ravel()
-    place = np.concatenate([rest, row]), np.concatenate([rest, column])
-    values = np.concatenate([np.ones(len(rest)), blocks.ravel()])
-    return sp.csr_array((values, place), shape=(len(reach), len(reach)))
+    return blockwise(len(reach), [(columns, blocks)])

@@ -37,8 +37,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import qr
 from scipy.optimize import nnls
-from scipy.sparse.csgraph import connected_components
 
+from .._support.arrays import with_short_indices
+from .._support.sets import connected, groups
 from .._support.singular import svd
 from ..bodies import Bodies
 from ..linear.column_scaling import ROUNDING
@@ -89,7 +90,8 @@ def _taken(bodies, B, load, force, apart):
             continue
         arm = reach[columns]
         dense = B[rows][:, columns].toarray() / arm
-        VT, S, slight = _motions(dense, load[columns] / arm, size)
+        VT, S, push = decomposed(dense, load[columns] / arm)
+        slight = (TOLERANCES.weak >= S) & (push <= TOLERANCES.weak * size)
         taken = slight & (TOLERANCES.zero < S)
         if not taken.any():
             continue
@@ -112,21 +114,12 @@ def _taken(bodies, B, load, force, apart):
 
 def _parts(B, free):
     """(rows (r,), free columns (c,) of B with entries) of each connected part in turn."""
-    m, n = B.shape
-    row = np.repeat(np.arange(m), np.diff(B.indptr))
-    here = free[B.indices]
-    row, column = row[here], B.indices[here]
-    joined = sp.csr_array((np.ones(len(row)), (row, m + column)), shape=(m + n, m + n))
-    part = connected_components(joined, directed=False)[1]
-    rows, columns = np.unique(row), np.unique(column)
-    order = np.argsort(part[rows], kind="stable"), np.argsort(part[m + columns], kind="stable")
-    rows, columns = rows[order[0]], columns[order[1]]
-    of_row, of_column = part[rows], part[m + columns]
-    numbers = np.unique(of_row)
-    for number in numbers:
-        a, b = np.searchsorted(of_row, [number, number + 1])
-        c, d = np.searchsorted(of_column, [number, number + 1])
-        yield rows[a:b], columns[c:d]
+    B, n = with_short_indices(B), B.shape[1]
+    of_column, of_row = connected(B.data, B.indices, B.indptr, np.array(free), np.arange(n), n)
+    used = np.unique(B.indices[free[B.indices]])
+    rows = groups(of_row)
+    for part, places in groups(of_column[used]).items():
+        yield rows[part], used[places]
 
 
 def columns_of(motions: np.ndarray) -> np.ndarray:
@@ -180,20 +173,19 @@ def _over_reach(bodies, B, most):
     return B[:, columns].toarray() / reach, columns, reach
 
 
-def _motions(dense, load, size=None):
-    """(V^T (c, c), S (c,), which motions are resisted by weak at most and have no load of their own
-    (c,) bool), of B over reach (m, c) and a load over reach (c,). size: of all loads, or None."""
+def decomposed(dense: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(V^T (c, c), S (c,), the size of the load along each motion (c,)) of B over reach (m, c) and
+    a load over reach (c,)."""
     m, c = dense.shape
     _, S, VT = svd(dense, full_matrices=m < c)
-    S = np.pad(S, (0, c - len(S)))
-    size = np.abs(load).max(initial=0.0) if size is None else size
-    unloaded = np.abs(VT @ load) <= TOLERANCES.weak * size
-    return VT, S, (TOLERANCES.weak >= S) & unloaded
+    return VT, np.pad(S, (0, c - len(S))), np.abs(VT @ load)
 
 
 def _held(dense, load):
     """Columns of B over reach (m, c) to be held, for a load over reach (c,)."""
-    VT, _, slight = _motions(dense, load)
+    VT, S, push = decomposed(dense, load)
+    size = np.abs(load).max(initial=0.0)
+    slight = (TOLERANCES.weak >= S) & (push <= TOLERANCES.weak * size)
     if not slight.any():
         return np.zeros(0, int)
     c = dense.shape[1]

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from ..linear.column_scaling import ZERO
+
 
 class Tolerances(NamedTuple):
     """Thresholds on the singular values S of motions (``screening.py``), on forces, and on sizes.
@@ -56,7 +58,7 @@ class Tolerances(NamedTuple):
         itself: a hundredth of what is reported.
     """
 
-    zero: float = 1e-13
+    zero: float = ZERO
     weak: float = 5e-7
     look_every: int = 4
     resisted: float = 1e-2

@@ -15,6 +15,10 @@ ROUNDING = 1e-12
 """Columns whose entries are all below it, over the smaller of 1 and the largest entry of B, are
 rounding."""
 
+ZERO = 1e-13
+"""Entries over the reach of their body, and singular values of its rows, that are zero but for the
+rounding of normals and arms."""
+
 
 def largest_entries(B: np.ndarray | sp.csr_array) -> np.ndarray:
     """max_i |B_ij| of every column, (n,), of a plain array or compressed rows."""

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from ..._support.matrices import Matrix, taken
-from ..._support.sets import join, settle
+from ..._support.sets import connected
 from ...errors import InputError
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -16,7 +16,7 @@ Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 def compressed(A: Matrix) -> Rows:
     """A (m, n) as compressed rows without zeros, for compiled code, which takes this form alone."""
     if not sp.issparse(A):
-        return compressed_rows(np.ascontiguousarray(A))
+        return _compressed(np.ascontiguousarray(A))
     A = A.tocsr()
     if not A.has_canonical_format:
         A = A.copy()
@@ -24,9 +24,8 @@ def compressed(A: Matrix) -> Rows:
     return A.data, A.indices.astype(np.int32, copy=False), A.indptr.astype(np.int32, copy=False)
 
 
-@njit(cache=True, nogil=True)
-def compressed_rows(A: np.ndarray) -> Rows:
-    """The same of a plain array."""
+@njit(cache=True)
+def _compressed(A):
     m, n = A.shape
     ends, size = np.zeros(m + 1, np.int32), 0
     for i in range(m):
@@ -169,7 +168,7 @@ def touching(
     return row[:size], touched[:size]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def row_sizes(
     values: np.ndarray, column: np.ndarray, ends: np.ndarray, reach: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -217,13 +216,6 @@ def numbered(label: np.ndarray) -> np.ndarray:
     return (np.cumsum(seen) - 1)[label]
 
 
-def groups(label: np.ndarray) -> dict[int, np.ndarray]:
-    """Indices of every value of ``label``."""
-    order = np.argsort(label, kind="stable")
-    ends = np.flatnonzero(np.diff(label[order])) + 1
-    return {label[part[0]]: part for part in np.split(order, ends) if len(part)}
-
-
 def components(
     A: Matrix, use: np.ndarray, label: np.ndarray | None = None, *, each: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -234,22 +226,7 @@ def components(
     each row, or of each ``each`` rows.
     """
     label = np.arange(A.shape[1]) if label is None else label
-    values, column, ends = compressed(A)
-    count = int(label.max(initial=-1)) + 1
-    root = _joined(values, column, ends, use, label, count, each)
-    return root[:count], root[count:]
-
-
-@njit(cache=True)
-def _joined(values, column, ends, use, label, count, each):
-    """Set of each of ``count`` labels, then of each ``each`` rows: the least of its members."""
-    root = np.arange(count + (len(ends) - 1) // each)
-    for i in range(len(ends) - 1):
-        for e in range(ends[i], ends[i + 1]):
-            if use[column[e]] and values[e] != 0.0:
-                join(root, label[column[e]], count + i // each)
-    settle(root)
-    return root
+    return connected(*compressed(A), use, label, int(label.max(initial=-1)) + 1, each)
 
 
 def refused_shape(name: str, A: Matrix, wanted: str) -> InputError:

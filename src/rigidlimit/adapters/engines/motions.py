@@ -1,6 +1,5 @@
 """New motions in place of an engine's degrees of freedom, for a balance without some of them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,16 +17,3 @@ class Reduction:
     gone: np.ndarray
     unloaded: np.ndarray
     count: int = 0
-
-
-def blockwise(n: int, blocks: Sequence[tuple[np.ndarray, np.ndarray]]) -> sp.csr_array:
-    """Motions (n, n) that are the degrees of freedom except for ``blocks``: columns (c,) and
-    motions (c, c) of each, one a column."""
-    same = np.setdiff1d(np.arange(n), np.concatenate([columns for columns, _ in blocks]))
-    row, column, value = [same], [same], [np.ones(len(same))]
-    for columns, motions in blocks:
-        row.append(np.repeat(columns, len(columns)))
-        column.append(np.tile(columns, len(columns)))
-        value.append(motions.ravel())
-    places = np.concatenate(row), np.concatenate(column)
-    return sp.csr_array((np.concatenate(value), places), shape=(n, n))

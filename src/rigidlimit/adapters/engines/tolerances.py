@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from ...conditioning.tolerances import TOLERANCES as CONDITIONING
+from ...linear.column_scaling import ROUNDING, ZERO
+
 
 @dataclass(frozen=True)
 class Tolerances:
@@ -43,16 +46,16 @@ class Tolerances:
         rounding of forces, to 1e-4 and more.
     """
 
-    rounding: float = 1e-13
-    link_rounding: float = 1e-12
+    rounding: float = ZERO
+    link_rounding: float = ROUNDING
     pull: float = 1e-9
     touching: float = 1e-5
     unresisted: float = 1e-10
     sure: float = 1e-5
     slight: float = 1e-6
-    long: float = 2e3
+    long: float = CONDITIONING.relevant / CONDITIONING.weak
     far: float = 1e6
-    most: int = 400_000
+    most: int = CONDITIONING.most_entries
     lever: float = 10.0
     least_accurate: float = 1e-2
     blunt: float = 1e-3

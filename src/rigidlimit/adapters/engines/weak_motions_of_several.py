@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
-from ..._support.singular import svd
-from ...conditioning.several_bodies import columns_of
+from ...conditioning.several_bodies import columns_of, decomposed
 from .matrices import components, dense_block, entries
 from .tolerances import TOLERANCES
 
@@ -48,14 +47,12 @@ def weak_motions_of_several(
             large += 1
             continue
         arm = reach[columns]
-        dense = dense_block(B, rows, columns) / arm
-        _, S, VT = svd(dense, full_matrices=len(rows) < len(columns))
-        S = np.pad(S, (0, len(columns) - len(S)))
+        load = balance.load[columns] / arm
+        VT, S, push = decomposed(dense_block(B, rows, columns) / arm, load)
         limit = _limit(balance, rows, columns)
-        size = S.max() * float(np.linalg.norm(balance.force[rows]))
-        push = balance.load[columns] / arm
-        near = limit * max(size, float(np.abs(push).max()))
-        slight = (limit * S.max() >= S) & (np.abs(VT @ push) <= near)
+        size = S[0] * float(np.linalg.norm(balance.force[rows]))
+        near = limit * max(size, float(np.abs(load).max()))
+        slight = (limit * S[0] >= S) & (push <= near)
         if slight.any():
             out.append(columns[columns_of(VT[slight])])
             most = max(most, limit)

@@ -19,7 +19,6 @@ from .jams import settle_overlaps
 from .problem import ROUNDING, ContactDynamicsResult, ContactProblem
 from .reduced import Reduced
 from .rough import SWEEPS, rough_dynamics
-from .visits import permutation
 
 SOLVERS = {"newton": newton.solve, "pgs": pgs.solve, "apgd": apgd.solve}
 
@@ -149,7 +148,7 @@ def _rough_start(given, m: int, tangential) -> np.ndarray:
 
 def _solved(step: Given, solver, tolerance, warm_start, options) -> ContactDynamicsResult:
     """The answer for smooth contacts."""
-    bias, m = step.bias(), len(step.gap)
+    bias = step.bias()
     data = step.M, step.B, bias, step.velocity, step.external_force, step.dt
     reduced = Reduced(*data, free=step.free)
     problem = reduced.problem
@@ -159,9 +158,7 @@ def _solved(step: Given, solver, tolerance, warm_start, options) -> ContactDynam
         warm_start = _scaled_to_fit(problem, problem.project(reduced.among(warm_start)))
     if solver in ("newton", "apgd"):
         options["blocks"] = reduced.starts(options.get("blocks"))
-    if "order" in options and not isinstance(options["order"], str):
-        options["order"] = reduced.numbers(permutation(options["order"], m))
-    solve = partial(SOLVERS[solver], tolerance=tolerance, **options)
+    solve = partial(SOLVERS[solver], tolerance=tolerance, **reduced.ordered(options))
     answer = solve(problem, warm_start=warm_start)
     if (problem.bias < 0.0).any():
         closed = problem.bias + reduced.among(step.bias(np.maximum(step.gap, 0.0)) - bias)

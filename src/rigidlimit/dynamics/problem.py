@@ -93,11 +93,13 @@ class ContactProblem:
     @cached_property
     def diagonal(self) -> np.ndarray:
         """Diagonal of N [m/s per N], (m,); contacts that move nothing get 1."""
+        return np.where(self.own_response > 0, self.own_response, 1.0)
+
+    @cached_property
+    def own_response(self) -> np.ndarray:
+        """Diagonal of N [m/s per N], (m,), as it is."""
         R, B = self.response, self.B
-        diagonal = _row_products(
-            R.indptr, R.indices, R.data, B.indptr, B.indices, B.data, B.shape[1]
-        )
-        return np.where(diagonal > 0, diagonal, 1.0)
+        return _row_products(R.indptr, R.indices, R.data, B.indptr, B.indices, B.data, B.shape[1])
 
     @cached_property
     def closing(self) -> np.ndarray:

@@ -13,22 +13,26 @@ import numpy as np
 from numba import njit
 
 from .._support.submatrix import submatrix
+from ..equilibrium.rows import rows_of
 from ..linear import body_starts, kept_starts
 from .inertia import coupled, inverse_mass
 from .problem import ContactDynamicsResult, ContactProblem
+from .visits import permutation
 
 
 class Reduced:
-    """The problem of the contacts ``rows`` (r,) and degrees of freedom ``dofs`` (d,), ascending.
+    """The problem of the contacts ``rows`` (r,) and degrees of freedom ``dofs`` (n',), ascending.
 
     velocity (n,): v_free = v + dt M^-1 F_ext, eq. 13 without contact forces. slack (m,): its
     Phi/dt + B v_free.
     """
 
     def __init__(self, M, B, bias, velocity, external_force, dt, *, free):
-        """M (n, n), B (m, n), bias (m,) as in eq. 20; free (n,) bool: what is not held."""
+        """M (n, n), B (m, n), bias (m,) as in eq. 20; of rough contacts B (m d, n), contact by
+        contact, and bias (m, d). free (n,) bool: what is not held."""
         dofs = np.flatnonzero(free)
-        bias = bias + B @ np.where(free, 0.0, velocity)  # held bodies may be driven
+        # held bodies may be driven
+        bias = bias + (B @ np.where(free, 0.0, velocity)).reshape(bias.shape)
         mass = submatrix(M, rows=dofs, columns=dofs)
         group = coupled(mass)
         inverse = inverse_mass(mass, dofs, group)
@@ -40,12 +44,14 @@ class Reduced:
         self.dofs = dofs[reached]
         B = submatrix(B, columns=self.dofs)
         entries = np.concatenate([[0], np.cumsum(B.data != 0)])
-        self.rows = np.flatnonzero(np.diff(entries[B.indptr]))
-        self.m = B.shape[0]
+        self.m, count = len(bias), np.diff(entries[B.indptr])
+        rough = bias.ndim > 1
+        self.rows = np.flatnonzero(count.reshape(bias.shape).any(axis=1) if rough else count)
         v_free = self.velocity[self.dofs]
-        self.slack = None if self._whole else bias + B @ v_free
+        self.slack = None if self._whole else bias + (B @ v_free).reshape(bias.shape)
+        rows = rows_of(self.rows, bias.shape[1]) if rough else self.rows
         self.problem = ContactProblem(
-            submatrix(B, rows=self.rows), mass, inverse, self.among(bias), v_free, dt
+            submatrix(B, rows=rows), mass, inverse, self.among(bias).ravel(), v_free, dt
         )
 
     @property
@@ -53,14 +59,18 @@ class Reduced:
         return len(self.rows) == self.m
 
     def among(self, values: np.ndarray) -> np.ndarray:
-        """Those of the values (m,) that belong to ``rows``."""
+        """Those of the values (m,) or (m, d) that belong to ``rows``."""
         return values if self._whole else values[self.rows]
 
-    def numbers(self, contacts: np.ndarray) -> np.ndarray:
-        """Places in ``rows`` of the contacts with these numbers, without those not there."""
+    def ordered(self, options: dict) -> dict:
+        """The options of a solver, with the contacts of ``order`` as their places in ``rows``,
+        without those not there."""
+        if isinstance(options.get("order", ""), str):
+            return options
         place = np.full(self.m, -1)
         place[self.rows] = np.arange(len(self.rows))
-        return place[contacts[np.isin(contacts, self.rows)]]
+        order = place[permutation(options["order"], self.m)]
+        return options | dict(order=order[order >= 0])
 
     def starts(self, blocks: np.ndarray | None = None) -> np.ndarray:
         """Where bodies begin among ``dofs``. blocks: where they begin among all; guessed if not."""

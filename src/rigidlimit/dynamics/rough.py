@@ -24,14 +24,13 @@ from .._support.words import counted
 from ..equilibrium.dense import between_bodies
 from ..equilibrium.mechanics import Inertia
 from ..equilibrium.multipliers import rigid_contacts
-from ..equilibrium.rows import checked_friction, contact_rows, rows_of
+from ..equilibrium.rows import checked_friction, contact_rows
 from ..linear import column_arms
 from ..status import Status
 from .given import Given
-from .inertia import coupled, inverse_mass
 from .problem import ContactDynamicsResult
+from .reduced import Reduced
 from .rough_sweeps import RoughProblem, Swept, apgd, pgs
-from .visits import permutation
 
 SLIDES = 1e-9
 """Tangential velocity, over the fastest contact without contact forces, from which on a contact
@@ -121,68 +120,40 @@ def rough_dynamics(
 ) -> RoughDynamicsResult:
     """See ``contact_dynamics``, of which this is the part with tangential rows. options: of the
     solver."""
-    M, B, free, velocity, dt = step.M, step.B, step.free, step.velocity, step.dt
-    bias = step.bias()
-    m = B.shape[0]
-    rows, d = contact_rows(B, tangential)
-    friction = checked_friction(friction, m)
-    dofs = np.flatnonzero(free)
-    mass = sp.csr_array(M[dofs][:, dofs])
-    inverse = inverse_mass(mass, dofs, coupled(mass))
-    offset = np.zeros((m, d))
-    offset[:, 0] = bias
-    offset += (rows @ np.where(free, 0.0, velocity)).reshape(m, d)  # held bodies may be driven
-    v_free = velocity[dofs] + dt * (inverse @ step.external_force[dofs])
-
-    inner = sp.csr_array(rows[:, dofs])
-    response = sp.csr_array(dt * (inner @ inverse))
-    trace = np.asarray(response.multiply(inner).sum(axis=1)).reshape(m, d).sum(axis=1)
-    moved = np.flatnonzero(trace > 0.0)
-    q = (inner @ v_free).reshape(m, d) + offset
-    scale = float(np.abs(q[moved]).max(initial=0.0))
-    if scale > 0.0 and (q[moved, 0] < 0.0).any():
-        chosen = rows_of(moved, d)
-        problem = RoughProblem(
-            sp.csr_array(inner[chosen]),
-            sp.csr_array(response[chosen]),
-            offset[moved],
-            v_free,
-            friction[moved],
-            d / trace[moved],
-            scale,
-        )
+    rows, d = contact_rows(step.B, tangential)
+    friction = checked_friction(friction, len(step.gap))
+    bias, normal = np.zeros((len(step.gap), d)), step.bias()
+    bias[:, 0] = normal
+    data = step.M, rows, bias, step.velocity, step.external_force, step.dt
+    reduced = Reduced(*data, free=step.free)
+    problem, moved = RoughProblem(reduced.problem, reduced.among(friction), d), reduced.rows
+    scale, force, end = problem.scale, np.zeros_like(bias), reduced.velocity.copy()
+    found, residual, worst = Swept(force, Status.CONVERGED, 0, np.zeros(0)), 0.0, 0
+    if scale > 0.0 and (problem.data.p[::d] < 0.0).any():
         start = np.zeros((len(moved), d)) if warm_start is None else warm_start[moved]
-        options = options or {}
+        options = reduced.ordered(options or {})
         if solver == "newton":
             kept = None
             if (step.gap[moved] < 0.0).any():
                 kept = problem.offset.copy()
-                kept[:, 0] += (step.bias(np.maximum(step.gap, 0.0)) - bias)[moved]
-            found = _by_multipliers(problem, mass, inverse, dt, start, tolerance, kept, **options)
+                kept[:, 0] += (step.bias(np.maximum(step.gap, 0.0)) - normal)[moved]
+            found = _by_multipliers(problem, start, tolerance, kept, **options)
             if found.locked is not None:
                 found = replace(found, locked=moved[found.locked])
         else:
-            options = _among(options, moved, m)
             found = SWEEPS[solver](problem, start, tolerance=tolerance, **options)
-        status, force = found.status, np.zeros((m, d))
         force[moved] = found.force
-        new = problem.velocity(found.force)
-        residual, worst = problem.residual(found.force, problem.contact_velocity(new))
+        end[reduced.dofs] = problem.velocity(found.force)
+        residual, worst = problem.residual(found.force, problem.contact_velocity(end[reduced.dofs]))
         worst = int(moved[worst])
-    else:
-        found = Swept(np.zeros((m, d)), Status.CONVERGED, 0, np.zeros(0))
-        status, force, new, residual, worst = found.status, found.force, v_free, 0.0, 0
-    end = velocity.copy()
-    end[dofs] = new
-    u = (rows @ end).reshape(m, d)
-    u[:, 0] += bias
+    u = (rows @ end).reshape(bias.shape) + bias
     known = max(SLIDES, residual) * scale  # a slip below the residual may be none
     slides = (np.linalg.norm(u[:, 1:], axis=1) > known) & (force[:, 0] > 0.0)
     return RoughDynamicsResult(
         force=force[:, 0],
         velocity=end,
         slack=u[:, 0],
-        status=status,
+        status=found.status,
         residual=residual,
         iterations=found.iterations,
         solver=solver,
@@ -198,10 +169,10 @@ def rough_dynamics(
     )
 
 
-def _by_multipliers(problem, mass, inverse, dt, start, tolerance, kept=None):
+def _by_multipliers(problem: RoughProblem, start, tolerance, kept=None) -> Swept:
     """The method of multipliers from the forces ``start`` (m, d), and where contacts are locked
     that with overlaps as they are. kept (m, d) [m/s]: offset without their undoing, or None."""
-    solve = partial(_rigid, problem, mass, inverse, dt, tolerance=tolerance)
+    solve = partial(_rigid, problem, tolerance=tolerance)
     found = solve(problem.offset, start)
     status = Status.CONVERGED if found.converged else Status.STALLED
     answer = Swept(found.force, status, found.solves, found.history, found.routes)
@@ -220,20 +191,21 @@ def _by_multipliers(problem, mass, inverse, dt, start, tolerance, kept=None):
     return answer
 
 
-def _rigid(problem, mass, inverse, dt, offset, start, *, tolerance):
+def _rigid(problem: RoughProblem, offset, start, *, tolerance):
     """``rigid_contacts`` of the problem with that offset (m, d)."""
-    rows, d = problem.rows, start.shape[1]
-    arm = np.maximum(column_arms(rows)[0], np.finfo(float).tiny)
+    data, dt = problem.data, problem.data.dt
+    arm = np.maximum(column_arms(data.B)[0], np.finfo(float).tiny)
     columns, arms = sp.diags_array(1.0 / arm), sp.diags_array(arm)
+    mass, inverse = data.mass, data.inverse_mass
     scaled_mass = sp.csr_array(columns @ mass @ columns / dt)
     mechanics = between_bodies(
-        submatrix(rows, scale=1.0 / arm),
-        (mass @ problem.v_free) / arm / dt,
-        d,
+        submatrix(data.B, scale=1.0 / arm),
+        (mass @ data.free_velocity) / arm / dt,
+        start.shape[1],
         inertia=Inertia(
             scaled_mass,
             sp.csr_array(arms @ inverse @ arms * dt),
-            submatrix(problem.response, scale=arm),
+            submatrix(data.response, scale=arm),
         ),
         offset=offset,
         unit=problem.scale / np.maximum(inverse.diagonal() * arm**2 * dt, np.finfo(float).tiny),
@@ -247,14 +219,3 @@ def _rigid(problem, mass, inverse, dt, offset, start, *, tolerance):
         force=start,
         M=lambda: scaled_mass,
     )
-
-
-def _among(options, moved, m):
-    """Options in the numbers of the contacts that forces can move."""
-    order = options.get("order")
-    if order is None or isinstance(order, str):
-        return options
-    place = np.full(m, -1)
-    place[moved] = np.arange(len(moved))
-    order = place[permutation(order, m)]
-    return options | {"order": order[order >= 0]}

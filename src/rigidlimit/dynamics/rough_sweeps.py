@@ -24,6 +24,7 @@ from ..equilibrium.contact_blocks import ContactBlocks, contact_blocks, sweep
 from ..equilibrium.multipliers import residuals
 from ..status import Status
 from .pgs import ROUNDING
+from .problem import ContactProblem
 from .visits import visits
 
 STRIDE = 10
@@ -39,32 +40,43 @@ which the estimate grows until it bounds the curvature, and shrinks after a step
 
 @dataclass(frozen=True)
 class RoughProblem:
-    """m contacts of d rows. rows B, response R (m d, n) sparse; offset (m, d) and v_free (n,)
-    [m/s]; friction (m,); rho (m,): d/tr(W_ii); scale [m/s]: unit of the residual."""
+    """data: eq. 21 with d rows each of m contacts, one after the other; friction (m,)."""
 
-    rows: sp.csr_array
-    response: sp.csr_array
-    offset: np.ndarray
-    v_free: np.ndarray
+    data: ContactProblem
     friction: np.ndarray
-    rho: np.ndarray
-    scale: float
+    d: int
+
+    @property
+    def offset(self) -> np.ndarray:
+        """(m, d) [m/s]."""
+        return self.data.bias.reshape(-1, self.d)
+
+    @cached_property
+    def rho(self) -> np.ndarray:
+        """d/tr(W_ii), (m,) [N s/m]."""
+        trace = self.data.own_response.reshape(-1, self.d).sum(axis=1)
+        return self.d / np.where(trace > 0.0, trace, 1.0)
+
+    @cached_property
+    def scale(self) -> float:
+        """The fastest contact without contact forces [m/s], the unit of the residual."""
+        return float(np.abs(self.data.p).max(initial=0.0))
 
     @cached_property
     def pushes(self) -> sp.csr_array:
         """R^T."""
-        return sp.csr_array(self.response.T)
+        return sp.csr_array(self.data.response.T)
 
     @cached_property
     def blocks(self) -> ContactBlocks:
         """What sweeps go over."""
-        return contact_blocks(self.rows, self.response, self.offset.shape[1])
+        return contact_blocks(self.data.B, self.data.response, self.d)
 
     def velocity(self, force: np.ndarray) -> np.ndarray:
-        return self.v_free + self.pushes @ force.ravel()
+        return self.data.free_velocity + self.pushes @ force.ravel()
 
     def contact_velocity(self, v: np.ndarray) -> np.ndarray:
-        return (self.rows @ v).reshape(self.offset.shape) + self.offset
+        return (self.data.B @ v).reshape(self.offset.shape) + self.offset
 
     def residual(self, force: np.ndarray, u: np.ndarray) -> tuple[float, int]:
         """(largest residual of Coulomb's law over the scale, its contact)."""

@@ -5,7 +5,7 @@ import gc
 
 import pytest
 
-from rigidlimit.cli.compiling import SELDOM
+from rigidlimit._support.compiling import SELDOM
 
 gc.set_threshold(SELDOM, 20, 50)
 

@@ -139,6 +139,7 @@ def __getattr__(name):
     else:
         raise AttributeError(f"module 'rigidlimit' has no attribute {name!r}")
     globals()[name] = value
+    import_module("._support.compiling", __name__).announce()
     return value
 
 

@@ -273,7 +273,8 @@ def test_settings_tell_both_stretches():
 
 
 FULL = """
-import faulthandler, resource, signal, sys
+import faulthandler, logging, resource, signal, sys
+logging.getLogger("rigidlimit").setLevel("ERROR")  # kernels may have to be compiled
 import rigidlimit as rl
 from rigidlimit.errors import OutputError
 from rigidlimit.output.hdf5 import RunWriter

@@ -95,3 +95,11 @@ def test_no_deadline_is_left_behind():
 def test_bad_budgets_are_one_clear_error(budget):
     with pytest.raises(InputError, match=r"budget is .*; expected a positive number"):
         mend_forces(np.ones((1, 1)), [1.0], budget=budget)
+
+
+def test_a_limit_within_another_does_not_extend_it():
+    """Property: of two limits the one that ends first holds, whichever is outside."""
+    for outer, inner in ((0.0, 600.0), (600.0, 0.0), (None, 0.0), (0.0, None)):
+        with deadline.within(outer), deadline.within(inner):
+            assert deadline.late() and deadline.left() == 0.0
+    assert deadline.left() == float("inf")

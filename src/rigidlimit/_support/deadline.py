@@ -1,5 +1,6 @@
 """A budget of time for a piece of work, which its loops look at."""
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,9 +19,10 @@ _now: ContextVar[_Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
-    """So many seconds for the work in this block; None: no limit of its own."""
+    """So many seconds for the work in this block, unless a limit around it ends earlier; None: no
+    limit of its own."""
     before = _now.get()
-    if seconds is not None:
+    if seconds is not None and seconds < left():
         _now.set(_Deadline(seconds))
     try:
         yield
@@ -35,6 +37,14 @@ def late(part: float = 1.0) -> bool:
         return False
     deadline.cut = True
     return True
+
+
+def left() -> float:
+    """Seconds left; infinite without a limit, zero when it is over."""
+    deadline = _now.get()
+    if deadline is None:
+        return math.inf
+    return max(0.0, deadline.begin + deadline.seconds - time.perf_counter())
 
 
 def cut() -> bool:

@@ -1,7 +1,6 @@
 """What a step may cost, and what it has cost."""
 
-import time
-
+from .._support.deadline import late
 from .settings import SEARCH, SMALL, IncrementSettings
 
 LARGE = 2000
@@ -22,16 +21,11 @@ class Budget:
         self._systems = max(int(settings.systems * granted), least)
         self.ample = self._systems >= 3 * SEARCH.attempt
         self._sweeps = min(settings.sweeps, max(settings.updates / max(m, 1), SEARCH.least))
-        self._end = time.perf_counter() + settings.seconds
 
     def systems_left(self, wanted: int) -> int:
         """How many of so many systems may be solved."""
-        return 0 if self._late else max(min(wanted, self._systems - self.systems), 0)
+        return 0 if late() else max(min(wanted, self._systems - self.systems), 0)
 
     @property
     def sweeps_spent(self) -> bool:
-        return self._late or self.sweeps >= self._sweeps
-
-    @property
-    def _late(self) -> bool:
-        return time.perf_counter() > self._end
+        return late() or self.sweeps >= self._sweeps

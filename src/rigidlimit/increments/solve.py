@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._support.deadline import within
 from ..equilibrium.dense import Dense
 from ..equilibrium.mechanics import Mechanics
 from ..equilibrium.rough_newton import newton
@@ -80,7 +81,8 @@ def solve(
         no_force = np.zeros(increment.shape)
         v = increment.v_free
         return Solution(no_force, no_force[:, 0], v, 0.0, Status.CONVERGED, 0.0, tolerance)
-    return _Search(increment, tolerance, settings).run(s)
+    with within(settings.seconds):
+        return _Search(increment, tolerance, settings).run(s)
 
 
 @dataclass

@@ -10,7 +10,6 @@ and y on either side of the optimum, infeasible and unbounded by certificates. W
 proves is "failed", which is no finding.
 """
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
@@ -18,6 +17,7 @@ from importlib.util import find_spec
 import numpy as np
 import scipy.sparse as sp
 
+from ..._support.deadline import left
 from ...errors import MissingExtra
 from ..tolerances import TOLERANCES
 from .conic_checks import (
@@ -38,26 +38,21 @@ Vectors = tuple[np.ndarray, np.ndarray]
 """x (N,) and y (k,), whatever they show."""
 
 
-def solve(program: Program, end: float = np.inf) -> Answer:
+def solve(program: Program) -> Answer:
     """What is proved of the optimum: by a second way where the first one does not prove it.
 
-    end: time by ``time.perf_counter`` after which solvers stop, with what was proved until then.
+    Solvers stop at the deadline (``_support.deadline``), with what was proved until then.
     Raises MissingExtra where cones require Clarabel and it is not installed.
     """
-    return _first_proof(program, _attempts(program, end))
+    return _first_proof(program, _attempts(program))
 
 
-def _attempts(program: Program, end: float) -> Iterator[Vectors]:
+def _attempts(program: Program) -> Iterator[Vectors]:
     in_space = program.width > 2 and find_spec("clarabel") is not None
     if in_space or not program.linear:
-        yield from _by_clarabel(program, end)
-    if program.linear and _left(end):
-        yield from _by_highs(program, end)
-
-
-def _left(end: float) -> float:
-    """Seconds until ``end``; zero when that is over."""
-    return max(0.0, end - time.perf_counter())
+        yield from _by_clarabel(program)
+    if program.linear and left():
+        yield from _by_highs(program)
 
 
 def _first_proof(program: Program, attempts: Iterator[Vectors]) -> Answer:
@@ -84,14 +79,14 @@ class Series:
         return answer if answer.sharp else better(answer, solve(program))
 
 
-def _by_clarabel(program: Program, end: float) -> Iterator[Vectors]:
+def _by_clarabel(program: Program) -> Iterator[Vectors]:
     """As it is, without Clarabel's own scaling, and in units of the forces found."""
-    x, y = _vectors(program, _solver(program, time_limit=_left(end)).solve())
+    x, y = _vectors(program, _solver(program, time_limit=left()).solve())
     yield x, y
-    if len(program.b) and _left(end):
-        limited = _solver(program, equilibrate_enable=False, time_limit=_left(end))
+    if len(program.b) and left():
+        limited = _solver(program, equilibrate_enable=False, time_limit=left())
         yield _vectors(program, limited.solve())
-    if _left(end) and np.isfinite(x).all() and np.abs(x).max(initial=0.0) > 0.0:
+    if left() and np.isfinite(x).all() and np.abs(x).max(initial=0.0) > 0.0:
         unit = _units(program, x)
         columns = sp.csr_array(program.A @ sp.diags_array(unit))
         row = 1.0 / np.maximum(abs(columns).max(axis=1).toarray().ravel(), 1e-30)
@@ -102,7 +97,7 @@ def _by_clarabel(program: Program, end: float) -> Iterator[Vectors]:
             A=sp.csr_array(sp.diags_array(row) @ columns),
             b=row * program.b / size,
         )
-        x, y = _vectors(scaled, _solver(scaled, time_limit=_left(end)).solve())
+        x, y = _vectors(scaled, _solver(scaled, time_limit=left()).solve())
         yield x * unit * size, y * row
 
 
@@ -163,30 +158,30 @@ def _clarabel():
     return clarabel
 
 
-def _by_highs(program: Program, end: float) -> Iterator[Vectors]:
+def _by_highs(program: Program) -> Iterator[Vectors]:
     """The optimum; else a ray without end, or what is left unbalanced at least and why."""
     N, k = len(program.cost), len(program.b)
     bounds = [(None, None)] * program.free + [(0.0, None)] * program.positive
     for presolve in (True, False):  # presolve cannot always distinguish infeasible from unbounded
-        found = _linprog(program.cost, program.A, program.b, bounds, presolve, end)
+        found = _linprog(program.cost, program.A, program.b, bounds, presolve)
         if found.x is not None:
             yield found.x, found.eqlin.marginals
-        if found.status in (2, 3, 4) or not _left(end):
+        if found.status in (2, 3, 4) or not left():
             break
-    if not _left(end):
+    if not left():
         return
     unbalanced = sp.hstack([program.A, sp.eye_array(k), -sp.eye_array(k)], format="csr")
     cost = np.concatenate([np.zeros(N), np.ones(2 * k)])
-    found = _linprog(cost, unbalanced, program.b, bounds + [(0.0, None)] * (2 * k), False, end)
+    found = _linprog(cost, unbalanced, program.b, bounds + [(0.0, None)] * (2 * k), False)
     if found.x is not None:
         yield found.x[:N], found.eqlin.marginals
     rises = sp.vstack([program.A, program.cost[None, :]], format="csr")
-    found = _linprog(np.zeros(N), rises, np.append(np.zeros(k), -1.0), bounds, False, end)
+    found = _linprog(np.zeros(N), rises, np.append(np.zeros(k), -1.0), bounds, False)
     if found.x is not None:
         yield found.x, np.zeros(k)
 
 
-def _linprog(cost, A, b, bounds, presolve: bool, end: float):
+def _linprog(cost, A, b, bounds, presolve: bool):
     from scipy.optimize import linprog
 
     tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -196,5 +191,5 @@ def _linprog(cost, A, b, bounds, presolve: bool, end: float):
         b_eq=b,
         bounds=bounds,
         method="highs",
-        options=tight | {"presolve": presolve, "time_limit": _left(end)},
+        options=tight | {"presolve": presolve, "time_limit": left()},
     )

@@ -14,12 +14,12 @@ motions grow without end, and are known to rounding; there a motion that opens e
 up for what is left outside the dual cones, at a price that the load's work must exceed.
 """
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..._support.deadline import left
 from ..tolerances import TOLERANCES
 from .conic import INFEASIBLE, Answer, Program, solve
 from .conic_checks import judged
@@ -53,18 +53,15 @@ class Feasible:
         return self.outcome == REFUTED
 
 
-def feasible(
-    problem: RoughContacts, opening: np.ndarray | None = None, end: float = np.inf
-) -> Feasible:
+def feasible(problem: RoughContacts, opening: np.ndarray | None = None) -> Feasible:
     """Forces that balance the load, or a motion that shows that none do. opening (k,): a motion
-    that opens every contact, against friction (``wedging.opening_motion``), if one is known. end:
-    as for ``conic.solve``."""
+    that opens every contact, against friction (``wedging.opening_motion``), if one is known."""
     program = problem.program()
-    found = interpreted(problem, solve(program, end))
-    if found.open and time.perf_counter() < end:
-        found = interpreted(problem, _by_size(program, end))
-    if found.open and time.perf_counter() < end:
-        y, missing = _least_missing(program, end)
+    found = interpreted(problem, solve(program))
+    if found.open and left():
+        found = interpreted(problem, _by_size(program))
+    if found.open and left():
+        y, missing = _least_missing(program)
         if missing > 0.0:
             found = _repaired(problem, -problem.moves(y) / missing, opening) or found
     return found
@@ -86,7 +83,7 @@ def interpreted(problem: RoughContacts, answer: Answer) -> Feasible:
     return Feasible(OPEN, np.zeros(problem.shape), np.zeros(k), answer.residual)
 
 
-def _by_size(program: Program, end: float) -> Answer:
+def _by_size(program: Program) -> Answer:
     """By the second of the programs above. Variables: t, its slack, x."""
     k, N = program.A.shape
     half = program.positive
@@ -104,19 +101,19 @@ def _by_size(program: Program, end: float) -> Answer:
     cost[0] = -1.0
     right = np.append(np.zeros(k), 1.0)
     found = solve(
-        Program(cost, sp.csr_array(rows), right, 0, half + 2, program.cones, program.width), end
+        Program(cost, sp.csr_array(rows), right, 0, half + 2, program.cones, program.width)
     )
     t, x = float(found.x[0]), found.x[2:]
     return judged(program, x / t if t > 0.0 else x, -found.y[:k])
 
 
-def _least_missing(program: Program, end: float) -> tuple[np.ndarray, float]:
+def _least_missing(program: Program) -> tuple[np.ndarray, float]:
     """(multipliers y (k,), |y| <= 1, what is missing at least) by the third."""
     k, N = program.A.shape
     A = sp.hstack([sp.eye_array(k), -sp.eye_array(k), program.A], format="csr")
     cost = np.concatenate([np.ones(2 * k), np.zeros(N)])
     half = 2 * k + program.positive
-    found = solve(Program(cost, A, program.b, 0, half, program.cones, program.width), end)
+    found = solve(Program(cost, A, program.b, 0, half, program.cones, program.width))
     return found.y, float(program.b @ found.y)
 
 
@@ -133,9 +130,8 @@ def _repaired(problem: RoughContacts, u: np.ndarray, opening: np.ndarray | None)
     return Feasible(REFUTED, np.zeros(problem.shape), u / work, 0.0)
 
 
-def stuck(problem: RoughContacts, end: float = np.inf) -> Feasible:
-    """Whether friction without end would balance the load: f_n >= 0, f_t free. end: as for
-    ``conic.solve``."""
+def stuck(problem: RoughContacts) -> Feasible:
+    """Whether friction without end would balance the load: f_n >= 0, f_t free."""
     m, d = problem.shape
     order = np.arange(m * d).reshape(m, d)
     tangential = order[:, 1:].ravel()
@@ -145,7 +141,7 @@ def stuck(problem: RoughContacts, end: float = np.inf) -> Feasible:
     free = len(tangential)
     scale = 1.0 / np.maximum(abs(A).max(axis=1).toarray().ravel(), 1e-300) if k else np.ones(0)
     A, b = sp.csr_array(sp.diags_array(scale) @ A), scale * problem.load
-    answer = solve(Program(np.zeros(free + m), A, b, free, m, width=d), end)
+    answer = solve(Program(np.zeros(free + m), A, b, free, m, width=d))
     none = np.zeros(problem.shape)
     if answer.outcome == INFEASIBLE:
         return Feasible(REFUTED, none, -scale * answer.y, answer.residual)

@@ -11,7 +11,6 @@ With friction that much forces can balance, which need not be those that bodies 
 by the static theorem at every smaller friction surely moves, what is above may move as well.
 """
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ..._support.arrays import MatrixLike
+from ..._support.deadline import late, within
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
@@ -173,8 +173,10 @@ def least_friction(
         raise InputError(
             "friction is 0 at all contacts; expected positive ones, of which a factor is sought"
         )
-    budget = np.inf if seconds is None else arrays.positive("seconds", seconds)
-    return _Trials(problem, tolerance, budget).answer()
+    if seconds is not None:
+        seconds = arrays.positive("seconds", seconds)
+    with within(seconds):
+        return _Trials(problem, tolerance).answer()
 
 
 def _between(low: float, high: float) -> float:
@@ -187,9 +189,8 @@ def _between(low: float, high: float) -> float:
 class _Trials:
     """Factors tried, and what was proved on either side."""
 
-    def __init__(self, problem: RoughContacts, tolerance: float, seconds: float):
+    def __init__(self, problem: RoughContacts, tolerance: float):
         self.problem, self.tolerance = problem, tolerance
-        self.end = time.perf_counter() + seconds
         self.low, self.high = 0.0, np.inf
         self.below = self.above = None
         self.opening, self.opened_at = None, np.inf
@@ -202,30 +203,26 @@ class _Trials:
         if self._holds(0.0):
             return self._told(0.0, Status.CONVERGED)
         factor = 1.0
-        while not (np.isfinite(self.high) or self._late) and factor <= TOLERANCES.most_friction:
+        while not (np.isfinite(self.high) or late()) and factor <= TOLERANCES.most_friction:
             self._holds(factor)
             factor *= 4.0
         if not np.isfinite(self.high):
             most = self.low >= 0.25 * TOLERANCES.most_friction
             return self._told(np.inf, Status.LOAD_NOT_CARRIED if most else self._short)
         self._narrow()
-        enough = self._width() <= self.tolerance or not (self.low or self._late)
+        enough = self._width() <= self.tolerance or not (self.low or late())
         return self._told(self.high, Status.CONVERGED if enough else self._short)
-
-    @property
-    def _late(self) -> bool:
-        return time.perf_counter() > self.end
 
     @property
     def _short(self) -> Status:
         """Of a bracket that stays open."""
-        return Status.APPROXIMATE if self._late else Status.STALLED
+        return Status.APPROXIMATE if late() else Status.STALLED
 
     def _without_end(self) -> bool:
         """Whether friction without end is not enough."""
         if self.problem.unmoved > TOLERANCES.balanced:
             return True
-        found = stuck(self.problem, self.end)
+        found = stuck(self.problem)
         if found.refuted:
             self.below, self.low = found, np.inf
         return found.refuted
@@ -237,9 +234,7 @@ class _Trials:
         """Bisection; where a factor stays open, at thirds and quarters of what is left."""
         shares = [0.5, 0.25, 0.75, 0.05, 0.95]
         while (
-            self._width() > self.tolerance
-            and self.high > TOLERANCES.least_friction
-            and not self._late
+            self._width() > self.tolerance and self.high > TOLERANCES.least_friction and not late()
         ):
             before = self.low, self.high
             for share in shares:
@@ -254,7 +249,7 @@ class _Trials:
 
     def _holds(self, factor: float) -> bool:
         problem = self.problem.with_friction(factor * self.problem.friction)
-        found = feasible(problem, self._opening(), self.end)
+        found = feasible(problem, self._opening())
         self.count += 1
         if found.balanced and factor < self.high:
             needed = min(factor, self._needed(found.force, factor))
@@ -269,7 +264,7 @@ class _Trials:
         if self.opening is None and self.high < 0.9 * self.opened_at:
             self.opened_at = self.high
             problem = self.problem.with_friction(self.high * self.problem.friction)
-            self.opening = opening_motion(problem, self.end)
+            self.opening = opening_motion(problem)
         return self.opening
 
     def _needed(self, force: np.ndarray, factor: float) -> float:

@@ -25,7 +25,6 @@ directions to the root of what their solver is asked for, and many contacts slid
 rounds often come near a state and reach none.
 """
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,6 +33,7 @@ from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ..._support.arrays import MatrixLike
+from ..._support.deadline import late, within
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...status import Status
@@ -182,15 +182,16 @@ def sliding_load_factor(
     >>> round(rl.sliding_load_factor(B, [0, 1, 0], [-1, 0, 0], **pushed).factor, 6)
     0.5
     """
-    budget = np.inf if seconds is None else arrays.positive("seconds", seconds)
+    if seconds is not None:
+        seconds = arrays.positive("seconds", seconds)
     n = np.shape(load)[0] if np.ndim(load) else 0
     growing = arrays.vector("growing", growing, n, what="degree of freedom (column of B)")
     problem = rough_contacts(
         B, load, tangential=tangential, friction=friction, fixed=fixed, blocks=blocks, also=growing
     )
-    end = time.perf_counter() + budget
-    known = collapse_of(problem, growing) if upper is None else upper
-    return _Search(problem, growing, known, end).answer()
+    with within(seconds):
+        known = collapse_of(problem, growing) if upper is None else upper
+        return _Search(problem, growing, known).answer()
 
 
 @dataclass(frozen=True)
@@ -207,30 +208,30 @@ class _State:
 
 
 class _Search:
-    def __init__(self, problem: RoughContacts, growing, upper: Collapse, end: float):
-        self.problem, self.upper, self.end = problem, upper, end
+    def __init__(self, problem: RoughContacts, growing, upper: Collapse):
+        self.problem, self.upper = problem, upper
         self.growing = problem.scaled(growing)
         steep = problem.with_friction(problem.friction / STEEP)
         self.steep = replace(steep, known=problem.unit)
         force = upper.force / problem.size
         if np.isinf(upper.factor):  # that has none
-            force = feasible(problem, end=end).force
+            force = feasible(problem).force
         self.normal = force[:, 0]
 
     def answer(self) -> SlidingCollapse:
         """The least state of all rounds."""
         if not self.upper.converged:
             return self._told(None, 0, self.upper.status)
-        best, nearest, rounds, late = None, None, 0, False
-        while rounds < ROUNDS and not late:
+        best, nearest, rounds, over = None, None, 0, False
+        while rounds < ROUNDS and not over:
             rounds += 1
             found = self._mechanism()
-            late = time.perf_counter() > self.end
+            over = late()
             if found is None:
                 break
             u, normal = found
             state = self._state(u)
-            late = time.perf_counter() > self.end
+            over = late()
             if state is not None:
                 normal = np.maximum(state.force[:, 0], 0.0)
             self.normal = normal
@@ -242,9 +243,9 @@ class _Search:
                 break
             best = state
         if best is None:
-            late = late and nearest is None
-            return self._told(nearest, rounds, Status.APPROXIMATE if late else Status.STALLED)
-        return self._told(best, rounds, Status.APPROXIMATE if late else Status.CONVERGED)
+            over = over and nearest is None
+            return self._told(nearest, rounds, Status.APPROXIMATE if over else Status.STALLED)
+        return self._told(best, rounds, Status.APPROXIMATE if over else Status.CONVERGED)
 
     def _program(self, problem: RoughContacts, sign: float, columns: np.ndarray):
         """(c, A, b, unit) of sign lambda, over lambda / unit and some ``columns`` of G."""
@@ -275,7 +276,7 @@ class _Search:
             g.cones + cones,
             steep.shape[1],
         )
-        found = solve(program, self.end)
+        found = solve(program)
         if not found.optimal:
             return None
         u = -steep.moves(found.y[:k])
@@ -323,7 +324,7 @@ class _Search:
         if not plane:
             cost[1:] = ALIGNED * (g.G.T @ self._off(slide).ravel())[used]
         cones = (len(used) - halves) // d if g.cones else 0
-        found = solve(Program(cost, A, b, 1, halves, cones, d), self.end)
+        found = solve(Program(cost, A, b, 1, halves, cones, d))
         if not found.optimal:
             return None
         x = np.zeros(g.G.shape[1])

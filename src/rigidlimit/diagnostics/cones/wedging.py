@@ -136,10 +136,9 @@ def self_stress(
     return SelfStress(wedged, undecided, force, motion, found.residual, status)
 
 
-def opening_motion(problem: RoughContacts, end: float = np.inf) -> np.ndarray | None:
-    """A motion (k,) of the kept columns that opens every contact against its friction, or None.
-    end: as for ``conic.solve``."""
-    found, _, y = _presses(problem, end)
+def opening_motion(problem: RoughContacts) -> np.ndarray | None:
+    """A motion (k,) of the kept columns that opens every contact against its friction, or None."""
+    found, _, y = _presses(problem)
     if not found.optimal:
         return None
     u = -problem.moves(y)
@@ -152,7 +151,7 @@ def opened(problem: RoughContacts, u: np.ndarray) -> np.ndarray:
     return w[:, 0] - problem.friction * np.linalg.norm(w[:, 1:], axis=1)
 
 
-def _presses(problem: RoughContacts, end: float = np.inf) -> tuple[Answer, np.ndarray, np.ndarray]:
+def _presses(problem: RoughContacts) -> tuple[Answer, np.ndarray, np.ndarray]:
     """(answer of the program in the header, its x, its y). Variables: r, its slack to 1, x_0 - r,
     x."""
     m, d = problem.shape
@@ -173,5 +172,5 @@ def _presses(problem: RoughContacts, end: float = np.inf) -> tuple[Answer, np.nd
     )
     cost = np.concatenate([-np.ones(m), np.zeros(2 * m + N)])
     b = np.concatenate([np.zeros(k), np.ones(m), np.zeros(m)])
-    answer = solve(Program(cost, sp.csr_array(A), b, 0, 3 * m + g.positive, g.cones, d), end)
+    answer = solve(Program(cost, sp.csr_array(A), b, 0, 3 * m + g.positive, g.cones, d))
     return answer, answer.x[3 * m :], answer.y[:k]

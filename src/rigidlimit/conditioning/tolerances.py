@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from ..compatibility.rough_light import LIGHT
 from ..linear.column_scaling import ZERO
 
 
@@ -84,7 +85,7 @@ class Tolerances(NamedTuple):
     stalled: float = 1e-3
     gap: float = 4.0
     tilt: float = 2.0
-    light: float = 1e-7
+    light: float = LIGHT
 
 
 TOLERANCES = Tolerances()

@@ -157,8 +157,10 @@ def touching(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each compressed row and each ``label`` (n,) of the columns ``use`` (n,) bool that it has
     entries of, (k,) each, row by row."""
-    row, touched = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
-    last, size = np.full(label.max() + 1 if len(label) else 0, -1), 0
+    row, touched, count = np.empty(len(values), np.int64), np.empty(len(values), np.int64), 0
+    for p in label:
+        count = max(count, p + 1)
+    last, size = np.full(count, -1), 0
     for i in range(len(ends) - 1):
         for e in range(ends[i], ends[i + 1]):
             p = label[column[e]]

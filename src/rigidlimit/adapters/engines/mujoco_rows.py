@@ -150,9 +150,10 @@ def contact_rows(jacobian: Jacobian, solved: Solved, forces: np.ndarray) -> Cont
     s = max(2, int(solved.dim.max(initial=0)) - 1)
     given = solved.address, solved.dim, solved.pyramidal, solved.friction
     B, T = by_direction(*_rows(jacobian.rows, given, s), 1 + s, n)
-    return ContactRows(
-        from_rows(*B, (m, n)), from_rows(*T, (s * m, n)), *contact_forces(forces, *given)
-    )
+    normal, tangential = np.zeros(m), np.zeros((m, len(DIRECTIONS)))
+    contact_forces(forces, *given, normal, tangential)
+    B, T = from_rows(*B, (m, n)), from_rows(*T, (s * m, n))
+    return ContactRows(B, T, normal, tangential)
 
 
 @njit(cache=True, nogil=True)
@@ -162,11 +163,11 @@ def contact_forces(
     dim: np.ndarray,
     pyramidal: np.ndarray,
     friction: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Normal forces (m,) and those along the tangents (m, 5)."""
-    m = len(address)
-    normal, tangential = np.zeros(m), np.zeros((m, 5))
-    for i in range(m):
+    normal: np.ndarray,
+    tangential: np.ndarray,
+) -> None:
+    """Normal forces (m,) and those along the tangents (m, 5), in place of zeros."""
+    for i in range(len(address)):
         first = address[i]
         if not pyramidal[i]:
             normal[i] = forces[first]
@@ -177,7 +178,6 @@ def contact_forces(
                 tangential[i, k] = friction[i, k] * (along - back)
             else:
                 tangential[i, k] = forces[first + 1 + k]
-    return normal, tangential
 
 
 @njit(cache=True)

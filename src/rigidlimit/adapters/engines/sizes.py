@@ -34,7 +34,8 @@ def mechanism_sizes(
     point, centre = _points(geometry), geometry.centre
     centre = point[:0] if centre is None else np.ascontiguousarray(centre, float)
     row, touched = touching(*compressed(B), mechanism, np.ones(len(mechanism), bool))
-    size, smallest = sizes_of(row, touched, _count(mechanism), point, centre)
+    smallest = np.empty(len(point))
+    size = sizes_of(row, touched, _count(mechanism), point, centre, smallest)
     return size[mechanism], smallest
 
 
@@ -72,22 +73,41 @@ def _count(mechanism):
 
 @njit(cache=True, nogil=True)
 def sizes_of(
-    row: np.ndarray, touched: np.ndarray, count: int, point: np.ndarray, centre: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Size (count,) of each mechanism and the least of those that each row joins (m,), or of all
-    contacts where that is not known. row, touched (k,): what ``matrices.touching`` finds; point (m,
-    1 or 2, 3); centre (m, 2, 3), or of no rows."""
-    m = len(point)
-    size, least = _sizes(row, touched, count, point, centre), np.full(m, np.inf)
-    every = _sizes(np.arange(m), np.zeros(m, np.int64), 1, point, centre[:0])[0]
-    every = every if every > 0.0 else 1.0
+    row: np.ndarray,
+    touched: np.ndarray,
+    count: int,
+    point: np.ndarray,
+    centre: np.ndarray,
+    least: np.ndarray,
+) -> np.ndarray:
+    """Size (count,) of each mechanism, and into ``least`` (m,) the least of those that each row
+    joins; of all contacts where that is not known.
+
+    row, touched (k,): what ``matrices.touching`` finds; point (m, 1 or 2, 3); centre (m, 2, 3), or
+    of no rows.
+    """
+    size, every = _sizes(row, touched, count, point, centre), 0.0
     for p in range(count):
-        size[p] = size[p] if 0.0 < size[p] < np.inf else every
+        if not 0.0 < size[p] < np.inf:
+            every = every or _of_all(point)
+            size[p] = every
+    for i in range(len(point)):
+        least[i] = np.inf
     for k in range(len(row)):
         least[row[k]] = min(least[row[k]], size[touched[k]])
-    for i in range(m):
-        least[i] = least[i] if least[i] < np.inf else every
-    return size, least
+    for i in range(len(point)):
+        if least[i] == np.inf:
+            every = every or _of_all(point)
+            least[i] = every
+    return size
+
+
+@njit(cache=True)
+def _of_all(point):
+    """Size of all contacts, 1 for a single point."""
+    m = len(point)
+    size = _sizes(np.arange(m), np.zeros(m, np.int64), 1, point, np.zeros((0, 2, 3)))[0]
+    return size if size > 0.0 else 1.0
 
 
 @njit(cache=True)
@@ -98,9 +118,11 @@ def _sizes(row, touched, count, point, centre):
     for k in range(len(row)):
         number[touched[k]] += sides
         for s in range(sides):
-            middle[touched[k]] += point[row[k], s]
+            for a in range(3):
+                middle[touched[k], a] += point[row[k], s, a]
     for p in range(count):
-        middle[p] /= max(number[p], 1.0)
+        for a in range(3):
+            middle[p, a] /= max(number[p], 1.0)
     size = _farthest(row, touched, point, middle)
     if len(centre):
         for k in range(len(row)):

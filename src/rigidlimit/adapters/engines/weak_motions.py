@@ -137,18 +137,22 @@ def _weak(dense, load, limit, largest, pressing):
     _, S, V = np.linalg.svd(dense, False)
     # contacts that press far harder than they push on the whole leave loads that are noise
     near = limit * max(largest, S[0] * pressing)
-    small, idle, noise, left = S[0] * limit >= S, np.zeros(len(S), np.bool_), 0, False
+    small, idle, noise, left = S[0] * limit >= S, np.zeros(len(S), np.bool_), 0, 0.0
+    pushed = np.zeros(len(S))
+    for i in range(len(dense)):
+        for e in range(len(S)):
+            pushed[e] = 1.0 if dense[i, e] != 0.0 else pushed[e]
     for g in range(len(S)):
         push = 0.0
         for e in range(len(S)):
             push += V[g, e] * load[e]
         idle[g] = small[g] and abs(push) <= near
         noise += small[g] and (S[g] > _ROUNDING * S[0] or abs(push) > _ROUNDING * largest)
-        for e in range(len(S)):
+        for e in range(len(S) if small[g] else 0):
             # of all columns but zeros something is left, if only 1e-17, and that is an equation of
             # balance like any other
-            left |= small[g] and abs(V[g, e]) > _ROUNDING and dense[:, e].any()
-    return V if noise > 0 or left else V[:0], small, idle, noise
+            left = max(left, pushed[e] * abs(V[g, e]))
+    return V if noise > 0 or left > _ROUNDING else V[:0], small, idle, noise
 
 
 @njit(cache=True)

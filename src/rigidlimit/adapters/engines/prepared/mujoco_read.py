@@ -139,7 +139,7 @@ def mend_mujoco(model, state, ncon, nefc, far):
     for j in range(n):
         own_load[j], kept[ends[11] + j] = load[j], speeds[j]
     fill_rows(efc, first, dim, friction, pyramidal, sparse, column, count, n, values)
-    normal[:], tangential[:] = contact_forces(efc[4], first, dim, pyramidal, friction)
+    contact_forces(efc[4], first, dim, pyramidal, friction, normal, tangential)
     same, residual = engine_residual(
         efc, state_arrays, first, dim, friction, pyramidal, sparse, contact[6], row, noslip
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ....compatibility.rough_light import DIGITS, LIGHT
 from ....equilibrium.law import CompiledLaw
 from ....linear.column_scaling import ROUNDING
 from ..contacts import larger_and_parts
@@ -22,9 +23,6 @@ from .network import ALONE, Network, equilibrium, missing
 from .weak import hangs_on_several, suspects, without_weak
 
 _ROUNDING, _PULL = TOLERANCES.rounding, TOLERANCES.pull
-
-LIGHT, DIGITS = 1e-7, 10 * float(np.finfo(float).eps)
-"""As in ``compatibility.rough_light``: where that looks for light bodies, it decides."""
 
 ITERATIONS = 30
 """Newton's steps at most, as in ``equilibrium.solve``."""

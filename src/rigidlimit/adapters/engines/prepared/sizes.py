@@ -36,8 +36,12 @@ def centres(geom, geom_body, body_tree, body_column, tree, mass, xipos, centre):
 def tree_sizes(values, column, count, tree, point, centre, near):
     """Size (trees,) of each tree's contacts [m], as ``sizes.mechanism_sizes``; near (m,): the least
     of those that each contact joins."""
-    own = compressed(values, column, count, 1)
-    row, touched = touching(*own, tree, np.ones(len(tree), np.bool_))
-    sides = point.reshape(len(point), 1, 3)
-    size, near[:] = sizes_of(row, touched, tree.max() + 1, sides, centre)
-    return size
+    rows, whole, trees = compressed(values, column, count, 1), np.empty(len(tree), np.bool_), 0
+    for j in range(len(tree)):
+        whole[j], trees = True, max(trees, tree[j] + 1)
+    row, touched = touching(*rows, tree, whole)
+    sides = np.empty((len(point), 1, 3))
+    for i in range(len(point)):
+        for a in range(3):
+            sides[i, 0, a] = point[i, a]
+    return sizes_of(row, touched, trees, sides, centre, near)

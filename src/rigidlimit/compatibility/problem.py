@@ -12,11 +12,14 @@ largest stiffness changes no ratio of forces.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from .._support.matrices import Matrix
 from .._support.products import transposed_product
+from ..equilibrium.dense import Bodies, Dense, between_bodies
+from ..equilibrium.sums import WHOLE, Sums
 from .rough_result import ContactHistory
 
 
@@ -57,6 +60,8 @@ class ForceProblem:
     history : ContactHistory or None
         Forces that the increment begins with; None: none.
     tangential_law : str
+    sums : Sums
+        Over what other processes have too.
     """
 
     rows: Matrix
@@ -78,24 +83,25 @@ class ForceProblem:
     slide: np.ndarray | None = None
     history: ContactHistory | None = None
     tangential_law: str = ""
+    sums: Sums = WHOLE
 
-    @property
+    @cached_property
     def stiffest(self) -> float:
         """Unit of stiffness."""
-        return float(self.stiffness.max(initial=0.0)) or 1.0
+        return self.sums.most(self.stiffness) or 1.0
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """Unit of forces [N]: ``size``, or what contacts remember where that is more."""
-        kept = None if self.history is None else np.abs(self.history.normal)
-        return max(self.size, 0.0 if kept is None else float(kept.max(initial=0.0))) or 1.0
+        kept = 0.0 if self.history is None else self.sums.largest(self.history.normal)
+        return max(self.size, kept) or 1.0
 
-    @property
+    @cached_property
     def length(self) -> float:
         """Unit of displacements."""
         return (self.unit / self.stiffest) ** (1.0 / (self.exponent - 1.0))
 
-    @property
+    @cached_property
     def goal(self) -> np.ndarray:
         """The load (n',) over arms and unit."""
         return self.load[self.dofs] / self.arm[self.dofs] / self.unit
@@ -106,6 +112,28 @@ class ForceProblem:
         if self.warm_start is None:
             return None
         return self.warm_start[self.dofs] * self.arm[self.dofs] / self.length
+
+    @cached_property
+    def presses(self) -> bool:
+        """Whether anything presses contacts together, or did, that bodies can give way to."""
+        kept = self.history is not None and self.sums.any(self.history.normal)
+        return self.sums.total(len(self.dofs)) > 0 and (self.size > 0.0 or kept)
+
+    @property
+    def residual_unit(self) -> float:
+        """Unit of residuals, over that of forces; without a load, in parts of what contacts
+        remember."""
+        return max((self.size or self.unit) / self.unit, 1e-30)
+
+    def mechanics(self, offset: np.ndarray | None, shift: float) -> "Bodies | Dense":
+        """The bodies between rough contacts. offset (m, d): how far these are apart; shift:
+        stiffness of motions that no contact resists."""
+        options = dict(offset=offset, shift=shift, unit=self.residual_unit)
+        return between_bodies(self.reduced, -self.goal, self.d, **options)
+
+    def change(self, x: np.ndarray) -> np.ndarray:
+        """(m, d) at the contacts of x (n',)."""
+        return (self.reduced @ x).reshape(-1, self.d)
 
     def motion(self, x: np.ndarray) -> np.ndarray:
         """(n,) of unknowns x (n',), over the unit of displacements."""
@@ -130,5 +158,5 @@ class ForceProblem:
         imbalance = self.carried(force) - load
         off = np.abs(imbalance) / self.arm / size
         worst = int(np.argmax(off)) if len(off) else 0
-        residual = float(off.max(initial=0.0))
+        residual = self.sums.largest(off)
         return dict(imbalance=imbalance, residual=residual, worst_dof=worst)

@@ -15,6 +15,9 @@ says so; contacts that slide along a given direction keep it. Where no admissibl
 load either, a motion shows that: it opens or slides at every contact without being resisted, and
 the load drives it. The forces are then those of least energy for the nearest load that is carried
 (``rough_nearest.py``).
+
+Contacts of a part, on many processes, go the same ways (``distributed/rough_forces.py``), without a
+look at the nearest load and at bodies whose weight is rounding beside the largest load.
 """
 
 from dataclasses import dataclass, replace
@@ -22,12 +25,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._support.deadline import cut, late
-from ..equilibrium.dense import between_bodies
 from ..equilibrium.law import ContactLaw
 from ..equilibrium.relaxation import Relaxation
 from ..equilibrium.result import Equilibrium
 from ..equilibrium.solve import Settings, solve
 from ..equilibrium.stability import growth, stable_beside
+from ..equilibrium.sums import WHOLE
 from ..status import Status
 from .increment_law import kept_normal, law_of_increment
 from .problem import ForceProblem
@@ -60,15 +63,9 @@ class _Found:
 
 def rough_forces(problem: ForceProblem, increments: int = 1) -> RoughForces:
     """The answer of ``compatible_forces``: from the history in so many increments."""
-    if problem.history is None or not _presses(problem):
+    if problem.history is None or not problem.presses:
         return _increment(problem)
     return _in_increments(problem, increments)
-
-
-def _presses(problem: ForceProblem) -> bool:
-    """Whether anything presses contacts together, or did, that bodies can give way to."""
-    kept = problem.history is not None and problem.history.normal.any()
-    return len(problem.dofs) > 0 and (problem.size > 0.0 or kept)
 
 
 def _in_increments(whole: ForceProblem, increments: int) -> RoughForces:
@@ -106,40 +103,35 @@ def _increment(problem: ForceProblem) -> RoughForces:
     Motions that no contact resists have the stiffness ``tolerance``, over the largest of the
     contacts: loads along them too small to count do not move bodies into other contacts.
     """
-    unit, tolerance, d = problem.unit, problem.tolerance, problem.d
-    k_n, k_t = (k / problem.stiffest for k in (problem.stiffness, problem.tangential))
+    tolerance, largest = problem.tolerance, problem.sums.largest
     law, offset = law_of_increment(
-        (k_n, k_t),
+        tuple(k / problem.stiffest for k in (problem.stiffness, problem.tangential)),
         problem.friction,
         problem.exponent,
-        d,
+        problem.d,
         history=problem.history,
         gap=problem.gap,
         tangential_law=problem.tangential_law,
-        unit=unit,
+        unit=problem.unit,
         length=problem.length,
         slide=problem.slide,
     )
     x = problem.begun
     x = np.zeros(len(problem.dofs)) if x is None else x
-    if not _presses(problem):
-        w = np.zeros((len(k_n), d)) if offset is None else offset
+    if not problem.presses:
+        w = np.zeros((len(law.normal), problem.d)) if offset is None else offset
         nothing = Equilibrium(np.zeros_like(x), np.zeros_like(w), w, Status.CONVERGED, 0.0, 0)
         return _answer(problem, _Found(nothing, law, Status.CONVERGED, 0, ()))
-    goal = problem.goal
-    size = (problem.size or unit) / unit  # no load: in parts of what the contacts remember
-    known = dict(shift=tolerance, unit=max(size, 1e-30))
-    mechanics = between_bodies(problem.reduced, -goal, d, offset=offset, **known)
-    sizes = dict(
-        tolerance=0.5 * tolerance, force_size=max(float(np.abs(goal).max(initial=0.0)), 1e-3)
-    )
+    goal, mechanics = problem.goal, problem.mechanics(offset, tolerance)
+    sizes = dict(tolerance=0.5 * tolerance, force_size=max(largest(goal), 1e-3))
     first, routes = solve(
         mechanics, law, x, **sizes, settings=Settings(path=PATH, relaxation=Relaxation())
     )
     grows = None
     if first.converged:
-        bodies = dict(starts=problem.starts, tolerance=tolerance)
-        first = light_bodies_balanced(mechanics, problem.reduced, law, first, goal, **bodies)
+        if problem.sums is WHOLE:
+            bodies = dict(starts=problem.starts, tolerance=tolerance)
+            first = light_bodies_balanced(mechanics, problem.reduced, law, first, goal, **bodies)
         if problem.slide is None:  # what is known to slide moves on: no state of rest
             grows = growth(mechanics, law, first.x)
     if grows is not None:
@@ -149,11 +141,11 @@ def _increment(problem: ForceProblem) -> RoughForces:
     if not (first.converged or first.status is Status.UNSTABLE):
         if first.status is Status.NO_EQUILIBRIUM:
             found = replace(found, mechanism=_unit_motion(problem, first.x - x))
-        found = _least_energy(problem, found, goal, known)
+        found = _least_energy(problem, found, goal)
     return _answer(problem, found)
 
 
-def _least_energy(problem: ForceProblem, before: _Found, goal, known) -> _Found:
+def _least_energy(problem: ForceProblem, before: _Found, goal) -> _Found:
     """Forces of least energy, where no equilibrium of the law was found."""
     law = replace(
         before.law,
@@ -162,9 +154,8 @@ def _least_energy(problem: ForceProblem, before: _Found, goal, known) -> _Found:
         exponent=2.0,
         associated=True,
     )
-    known = known | dict(shift=FREE * problem.tolerance)
     found, routes = solve(
-        between_bodies(problem.reduced, -goal, problem.d, **known),
+        problem.mechanics(None, FREE * problem.tolerance),
         law,
         np.zeros(len(goal)),
         tolerance=0.5 * problem.tolerance,
@@ -185,7 +176,7 @@ def _least_energy(problem: ForceProblem, before: _Found, goal, known) -> _Found:
 def _nearest(problem: ForceProblem, found: _Found, goal) -> _Found:
     """Forces for the nearest load that is carried, if a motion shows that this one is not."""
     near = nearest = None
-    if found.equilibrium.residual > NEAREST.missing:
+    if problem.sums is WHOLE and found.equilibrium.residual > NEAREST.missing:
         near, nearest, more = nearest_forces(problem.reduced, goal, found.law)
         found = replace(found, solves=found.solves + more, routes=(*found.routes, "nearest load"))
     for way in (found.equilibrium, near):  # what is missing of the nearest load is a motion too
@@ -208,14 +199,15 @@ def _mechanism(problem: ForceProblem, found: Equilibrium, law, goal) -> np.ndarr
     -mu e . w_t where it slides along a given e), and so cannot balance a load with F~ . u < 0
     (Farkas' lemma for cones).
     """
-    u = found.x / (np.abs(found.x).max(initial=0.0) or 1.0)
-    w = (problem.reduced @ u).reshape(found.force.shape)
+    sums = problem.sums
+    u = found.x / (sums.largest(found.x) or 1.0)
+    w = problem.change(u)
     along = np.linalg.norm(w[:, 1:], axis=1)
     if law.slide is not None:
         along = np.where(law.sliding, -(law.slide * w[:, 1:]).sum(axis=1), along)
     resists = law.friction * along - w[:, 0]
-    driven = -float(goal @ u)
-    if driven <= 0.0 or resists.max(initial=0.0) > 1e-3 * driven:
+    driven = -sums.total(float(goal @ u))
+    if driven <= 0.0 or sums.most(resists) > 1e-3 * driven:
         return None
     return _unit_motion(problem, u)
 
@@ -223,7 +215,7 @@ def _mechanism(problem: ForceProblem, found: Equilibrium, law, goal) -> np.ndarr
 def _unit_motion(problem: ForceProblem, x: np.ndarray) -> np.ndarray:
     """The motion (n,) of x (n',), of largest entry 1."""
     motion = problem.motion(x)
-    return motion / np.abs(motion).max()
+    return motion / problem.sums.largest(motion)
 
 
 def _answer(problem: ForceProblem, found: _Found) -> RoughForces:
@@ -240,14 +232,14 @@ def _answer(problem: ForceProblem, found: _Found) -> RoughForces:
     force = scaled.force * unit
     common = problem.balance(force, problem.load, problem.size or unit)
     solved = (Status.CONVERGED, Status.UNSTABLE, Status.NO_EQUILIBRIUM)
-    if status in solved and common["residual"] > tolerance:
+    if status in solved and not common["residual"] <= tolerance:
         status = Status.STALLED
     bound = problem.friction * force[:, 0]
     slides = np.linalg.norm(force[:, 1:], axis=1) >= (1.0 - AT_BOUND) * bound
-    bears = force[:, 0] > 10.0 * tolerance * force[:, 0].max(initial=0.0)
+    bears = force[:, 0] > 10.0 * tolerance * problem.sums.most(force[:, 0])
     kept = kept_normal(law, scaled.displacement, scaled.force) * unit
     state = UNLOADED if problem.history is None else HISTORY
-    gap, off = _nearness(scaled, law)
+    gap, off = _nearness(scaled, law) if problem.sums is WHOLE else (np.nan, np.nan)
     return RoughForces(
         **common,
         force=force[:, 0],

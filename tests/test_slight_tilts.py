@@ -15,6 +15,7 @@ from rigidlimit.cli.app import app
 from rigidlimit.conditioning import closed_contacts as module
 from rigidlimit.conditioning import idle_contacts, several_bodies
 from rigidlimit.conditioning.dense_lcp import Systems
+from rigidlimit.conditioning.screening import Columns
 from rigidlimit.conditioning.several_bodies import NONE, TAKEN
 from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.output.writer import RunWriter
@@ -416,7 +417,7 @@ def test_what_no_linear_program_is_asked_for(monkeypatch):
     """Contract: contacts without any force ask for none (their load has no size), and neither do
     more contacts than one program serves; then nothing is left out."""
     B, free = sp.csr_array(np.ones((3, 6))), np.ones(6, bool)
-    given = np.ones(1, bool), free, np.ones(6)
+    given = np.ones(1, bool), Columns(free, np.ones(6))
     assert not idle_contacts.never_bearing(B, np.zeros(3), *given).any()
     asked = []
     monkeypatch.setattr(idle_contacts, "_opened", lambda B, f: asked.append(B) or np.zeros(len(f)))

@@ -6,7 +6,8 @@ from typer.testing import CliRunner
 
 import rigidlimit as rl
 from rigidlimit.cli.app import app
-from rigidlimit.conditioning.one_body import one_body_balance
+from rigidlimit.conditioning.one_body import without_weak_motions
+from rigidlimit.conditioning.screening import Columns
 from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.output.plots.determinacy import frame_determinacy
 from rigidlimit.output.sources import network_of
@@ -213,7 +214,8 @@ def test_wedges_are_taken_at_their_word(slope):
     result = rl.Simulation(scene).step()
     assert result.converged
     closed = result.B[np.flatnonzero(result.closed)]
-    asked, _ = one_body_balance(result.bodies, closed, result.load, result.force[result.closed])
+    columns = Columns.of(result.bodies)
+    asked, _ = without_weak_motions(closed, result.load, result.force[result.closed], columns)
     assert asked is closed
     # normals are known to the last digit, 1e-16 of a slope
     np.testing.assert_allclose(result.force, pull / (2 * np.sin(slope)), rtol=1e-9 + 1e-15 / slope)

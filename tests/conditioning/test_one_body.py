@@ -11,6 +11,7 @@ import rigidlimit as rl
 from rigidlimit.compatibility import compatible_forces
 from rigidlimit.conditioning import one_body
 from rigidlimit.conditioning.one_body import without_weak_motions
+from rigidlimit.conditioning.screening import Columns
 from rigidlimit.conditioning.several_bodies import HELD, NONE
 from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.status import Status
@@ -45,9 +46,8 @@ def test_agrees_with_singular_values_body_by_body():
     blocks = [block(rng, 8, v) for v in values]
     reach = rng.uniform(0.01, 50.0, 6 * len(blocks))
     B, load, force = system(rng, blocks, reach)
-    felt, pushed = without_weak_motions(
-        B, load, force, free=np.tile(FREE, len(blocks)), reach=reach
-    )
+    columns = Columns(np.tile(FREE, len(blocks)), reach)
+    felt, pushed = without_weak_motions(B, load, force, columns)
 
     small = [int(((v > TOLERANCES.zero) & (v <= TOLERANCES.weak)).sum()) for v in values]
     assert sum(small) == 6
@@ -72,10 +72,10 @@ def test_nothing_small_nothing_done():
     blocks = [block(rng, 9, np.linspace(2, 1e-3, 6)), opposite, oblique, np.ones((1, 6))]
     reach = np.ones(24)
     B, load, force = system(rng, blocks, reach)
-    assert without_weak_motions(B, load, force, free=np.tile(FREE, 4), reach=reach)[0] is B
+    assert without_weak_motions(B, load, force, Columns(np.tile(FREE, 4), reach))[0] is B
     # the same with a slope of a tenth is left out
     B.data[B.data == slope] = 1e-7
-    felt, _ = without_weak_motions(B, B.T @ force, force, free=np.tile(FREE, 4), reach=reach)
+    felt, _ = without_weak_motions(B, B.T @ force, force, Columns(np.tile(FREE, 4), reach))
     assert felt is not B and np.abs((felt[[9]] + felt[[10]]).toarray()).max() < 1e-13
 
 
@@ -108,25 +108,25 @@ def wedge(slope, side):
     ]
     force = np.array([1.0, 1.0, side])
     B = sp.csr_array(sp.block_diag(blocks))
-    return B, B.T @ force, force, dict(free=np.tile(FREE, 2), reach=np.ones(12))
+    return B, B.T @ force, force, Columns(np.tile(FREE, 2), np.ones(12))
 
 
 def test_a_loaded_wedge_is_held():
     """Closed form: forces H / (2 slope) of a load H in a wedge of 1e-9 stay, unless H itself is
     lost beside the other loads."""
     B, load, force, known = wedge(1e-9, side=0.0)
-    assert without_weak_motions(B, load, force, **known)[0] is B
+    assert without_weak_motions(B, load, force, known)[0] is B
     B, load, force, known = wedge(1e-9, side=1e-3)  # H = 2e-9 is 2e-6 of it
-    assert without_weak_motions(B, load, force, **known)[0] is B
+    assert without_weak_motions(B, load, force, known)[0] is B
     B, load, force, known = wedge(1e-9, side=1.0)
-    assert without_weak_motions(B, load, force, **known)[0] is not B
+    assert without_weak_motions(B, load, force, known)[0] is not B
 
 
 def test_held_motions_are_left_alone():
     """Property: a motion that is held is no motion, though contacts hardly push along it."""
     B, load, force, known = wedge(1e-9, side=1.0)
-    held = known | dict(free=known["free"] & (np.arange(12) != 1))
-    assert without_weak_motions(B, np.where(held["free"], load, 0.0), force, **held)[0] is B
+    held = known._replace(free=known.free & (np.arange(12) != 1))
+    assert without_weak_motions(B, np.where(held.free, load, 0.0), force, held)[0] is B
 
 
 @pytest.mark.parametrize("exponent", [2.0, 2.5])
@@ -144,7 +144,7 @@ def test_law_and_balance_of_the_whole(exponent):
     B = sp.csr_array(B)
     force = np.repeat([4.0, 5.0, 3.0], 2)
     load = B.T @ force
-    felt, pushed = without_weak_motions(B, load, force, free=np.tile(FREE, 4), reach=reach)
+    felt, pushed = without_weak_motions(B, load, force, Columns(np.tile(FREE, 4), reach))
     assert felt is not B
     answer = compatible_forces(felt, pushed, exponent=exponent, tolerance=1e-13)
     assert answer.converged
@@ -174,8 +174,8 @@ def test_forces_do_not_depend_on_axes():
     forces = []
     for turn in (np.eye(12), np.kron(np.eye(2), turned(rng, 6))):
         of = sp.csr_array(B @ turn)
-        known = dict(free=np.tile(FREE, 2), reach=np.ones(12))
-        felt, pushed = without_weak_motions(of, of.T @ force, force, **known)
+        known = Columns(np.tile(FREE, 2), np.ones(12))
+        felt, pushed = without_weak_motions(of, of.T @ force, force, known)
         S = np.linalg.svd(felt.toarray())[1]
         assert felt is not of and not ((S > 1e-14) & (TOLERANCES.weak >= S)).any()
         forces.append(compatible_forces(felt, pushed, blocks=[0, 6, 12]).force)
@@ -252,7 +252,7 @@ def test_last_digits_of_a_slope_tell_nothing(slope):
             rows.append(row)
     B = sp.csr_array(np.array(rows))
     force = rng.uniform(0.5, 1.5, len(rows))
-    felt, load = without_weak_motions(B, B.T @ force, force, free=np.ones(18, bool), reach=reach)
+    felt, load = without_weak_motions(B, B.T @ force, force, Columns(np.ones(18, bool), reach))
     assert not felt[:, ::6].nnz and (felt[:, 1::6] != B[:, 1::6]).nnz == 0
     other = compatible_forces(felt, load).force
     known = compatible_forces(sp.csr_array(felt), load, method="augmented_lagrangian").force

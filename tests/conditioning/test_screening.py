@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from rigidlimit.conditioning.screening import weak_motions
+from rigidlimit.conditioning.screening import Columns, weak_motions
 
 LIMIT = 1e-5
 
@@ -40,7 +40,7 @@ def test_against_singular_values(seed):
     B = network(rng)
     free = rng.random(B.shape[1]) < 0.9
     reach = rng.uniform(0.5, 2.0, B.shape[1])
-    bodies, S, VT = weak_motions(B, free, reach, LIMIT)
+    bodies, S, VT = weak_motions(B, Columns(free, reach), LIMIT)
     dense = B.toarray() / reach * free
     for body in range(B.shape[1] // 6):
         block = dense[:, 6 * body : 6 * body + 6]
@@ -66,6 +66,6 @@ def test_bodies_that_may_move_freely_are_not_decomposed():
     faint = rng.normal(size=(8, 6)) * [1, 1, 1, 1, 1e-3, 0]
     faint[:, 5] = 0.1 * faint[:, 4]
     B = sp.block_diag([rows, slight, faint], format="csr")
-    bodies, S, _ = weak_motions(B, np.ones(18, bool), np.ones(18), LIMIT)
+    bodies, S, _ = weak_motions(B, Columns(np.ones(18, bool), np.ones(18)), LIMIT)
     assert bodies.tolist() == [1, 2]
     assert 1e-7 < S[0, 4] < 1e-5 and S[0, 5] < 1e-13

@@ -11,7 +11,8 @@ from scipy.optimize import linprog
 import rigidlimit as rl
 from rigidlimit.compatibility import compatible_forces
 from rigidlimit.conditioning import several_bodies
-from rigidlimit.conditioning.one_body import one_body_balance
+from rigidlimit.conditioning.one_body import without_weak_motions
+from rigidlimit.conditioning.screening import Columns
 from rigidlimit.conditioning.several_bodies import (
     HELD,
     TAKEN,
@@ -55,7 +56,7 @@ def test_motions_held(soft):
     to the limit."""
     bodies = balls(2)
     B, force, load = stack(0, soft)
-    assert one_body_balance(bodies, B, load, force)[0] is B
+    assert without_weak_motions(B, load, force, Columns.of(bodies))[0] is B
     felt, pushed = without_motions_together(bodies, B, load, force, HELD)
     held = np.flatnonzero(~felt.toarray().any(axis=0))
     assert len(held) == 1

@@ -157,7 +157,7 @@ class ClosedContacts:
         """limit: largest S of the motions of one body that are examined."""
         self.step, self.rows = step, rows
         self.B = submatrix(step.B, rows=rows)
-        self.weak = weak_motions(self.B, step.free, step.reach, limit)
+        self.weak = weak_motions(self.B, step.columns, limit)
         self.dofs = np.count_nonzero(step.free.reshape(-1, 6), axis=1)
         self._balance, self._looked_at = None, None
 
@@ -277,10 +277,10 @@ class ClosedContacts:
         if not chosen[:m].any():
             return classic
         free = step.free & np.repeat(chosen[m:], 6)
-        force, known = classic.force[self.rows], {"free": step.free, "reach": step.reach}
+        force = classic.force[self.rows]
         load = np.where(step.free, transposed_product(self.B, force), 0.0)
-        known |= {"slight": self.weak, "other_load": step.external_force}
-        balance = without_weak_motions(self.B, load, force, **known)[0]
+        known = dict(slight=self.weak, other_load=step.external_force)
+        balance = without_weak_motions(self.B, load, force, step.columns, **known)[0]
         here = np.flatnonzero(chosen[:m])
         balance, off = submatrix(balance, rows=here), self.off(classic).of(here)
         doubt = Response(step, balance, off, free).to_residual() > enough

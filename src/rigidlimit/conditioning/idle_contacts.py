@@ -26,17 +26,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from .screening import finite_reach, weak_motions
+from .screening import Columns, weak_motions
 from .tolerances import TOLERANCES
 
 
-def far_moved(
-    B: sp.csr_array, displacement: np.ndarray, free: np.ndarray, reach: np.ndarray
-) -> np.ndarray:
+def far_moved(B: sp.csr_array, displacement: np.ndarray, columns: Columns) -> np.ndarray:
     """Bodies (N,) bool with displacements so large that a fraction weak of them matters: weakly
     constrained motions of several bodies decide forces. B (m, 6 N), displacement (6 N,): of
-    the compatible forces. free, reach (6 N,): see ``one_body.without_weak_motions``."""
-    way = np.abs(displacement * finite_reach(reach) * free).reshape(-1, 6).max(axis=1)
+    the compatible forces."""
+    way = np.abs(displacement * columns.reach * columns.free).reshape(-1, 6).max(axis=1)
     return way * TOLERANCES.weak > TOLERANCES.relevant * float(
         (-(B @ displacement)).max(initial=0.0)
     )
@@ -46,14 +44,12 @@ def tilt_dependent(
     B: sp.csr_array,
     load: np.ndarray,
     displacement: np.ndarray,
-    free: np.ndarray,
-    reach: np.ndarray,
+    columns: Columns,
     hardly: np.ndarray | None = None,
 ) -> np.ndarray:
     """Bodies (N,) bool whose forces depend on tilts. B (m, 6 N), load and displacement (6 N,): of
-    the compatible forces. free, reach (6 N,): see ``one_body.without_weak_motions``. hardly (N,):
-    largest negligible tilt of each body, in place of weak."""
-    reach = finite_reach(reach)
+    the compatible forces. hardly (N,): largest negligible tilt of each body, in place of weak."""
+    free, reach = columns
     n = len(free) // 6
     hardly = np.full(n, TOLERANCES.weak) if hardly is None else hardly
     way = np.linalg.norm((displacement * reach).reshape(-1, 6), axis=1)
@@ -73,7 +69,7 @@ def tilt_dependent(
     # a motion that these contacts do not resist at all has no effect
     slightly = np.repeat(slight, np.diff(np.append(pair, len(row))))
     near = sp.csr_array((np.where(slightly, B.data, 0.0), B.indices, B.indptr), shape=B.shape)
-    bodies, S, _ = weak_motions(near, free, reach, hardly.max())
+    bodies, S, _ = weak_motions(near, columns, hardly.max())
     out[bodies] = ((TOLERANCES.zero < S) & (hardly[bodies][:, None] >= S)).any(axis=1)
     pushed = np.where(free, load, 0.0) / reach
     along = np.abs((pushed * displacement * reach).reshape(-1, 6).sum(axis=1))
@@ -81,17 +77,16 @@ def tilt_dependent(
 
 
 def never_bearing(
-    B: sp.csr_array, force: np.ndarray, dependent: np.ndarray, free: np.ndarray, reach: np.ndarray
+    B: sp.csr_array, force: np.ndarray, dependent: np.ndarray, of: Columns
 ) -> np.ndarray:
     """Contacts (m,) bool that cannot carry force, around bodies that depend on tilts (N,). force
     (m,) [N]: forces that made F~."""
     out = np.zeros(len(force), bool)
-    reach = finite_reach(reach)
     resting = force <= TOLERANCES.weak * force.max(initial=0.0)
-    rows, columns = _around(B, free, dependent)
+    rows, columns = _around(B, of.free, dependent)
     if len(rows) > TOLERANCES.most_contacts or not resting[rows].any() or not force[rows].any():
         return out
-    scaled = sp.csr_array(B[rows][:, columns] @ sp.diags_array(1 / reach[columns]))
+    scaled = sp.csr_array(B[rows][:, columns] @ sp.diags_array(1 / of.reach[columns]))
     opened = _opened(scaled, force[rows])
     out[rows] = (opened > 0.5 * TOLERANCES.opened) & resting[rows]
     return out

@@ -27,7 +27,7 @@ from ..collision.contacts import Contacts
 from ..compatibility.result import CompatibleForces
 from .idle_contacts import tilt_dependent
 from .one_body import without_weak_motions
-from .screening import finite_reach, weak_motions
+from .screening import Columns, weak_motions
 from .step_data import Balance
 from .tolerances import TOLERANCES
 
@@ -69,8 +69,7 @@ def input_rounding_change(
     forces of other contacts.
     """
     contacts, gap, B, closed, force = closing
-    free = bodies.free.ravel()
-    reach = finite_reach(bodies.turning_arm.ravel())
+    columns = Columns.of(bodies)
     digit, here = bodies.written.digit, bodies.written.here(state.position)
     if not here.any():
         return None
@@ -80,7 +79,7 @@ def input_rounding_change(
         np.maximum(TOLERANCES.weak, TOLERANCES.tilt * digit / bodies.bounding_radius),
         TOLERANCES.weak,
     )
-    dependent = tilt_dependent(*balance, displacement, free, reach, limit)
+    dependent = tilt_dependent(*balance, displacement, columns, limit)
     near = ~closed & (gap <= TOLERANCES.gap * digit) & here[contacts.body].all(axis=1)
     overlap = -(B @ displacement)
     idle = overlap[near | (closed & (forces == 0.0))]  # also those excluded from the balance
@@ -89,17 +88,16 @@ def input_rounding_change(
     )
     rows = np.flatnonzero(closed | near if pressed else closed)
     B = submatrix(B, rows=rows)
-    slight = weak_motions(B, free, reach, limit.max())
+    slight = weak_motions(B, columns, limit.max())
     change = np.zeros(len(bodies))
     leans = (slight[1] > TOLERANCES.weak) & (slight[1] <= limit[slight[0]][:, None])
     if pressed or leans.any():
-        load = np.where(free, B.T @ force[rows], 0.0)
-        less = without_weak_motions(
-            B, load, force[rows], free=free, reach=reach, slight=slight, hardly=limit
-        )
+        load = np.where(columns.free, B.T @ force[rows], 0.0)
+        known = dict(slight=slight, hardly=limit)
+        less = without_weak_motions(B, load, force[rows], columns, **known)
         other = np.zeros(len(forces))
         answered = solve(rows, less)
         other[rows] = answered.force
-        dependent |= tilt_dependent(*less, answered.displacement, free, reach, limit)
+        dependent |= tilt_dependent(*less, answered.displacement, columns, limit)
         np.maximum.at(change, contacts.body, np.abs(other - forces)[:, None])
     return InputRounding(change, dependent, digit)

@@ -36,7 +36,7 @@ import scipy.sparse as sp
 from .._support.matrices import blockwise
 from ..bodies import Bodies
 from ..linear.column_scaling import ROUNDING, largest_entries
-from .screening import WeakMotions, finite_reach, weak_motions
+from .screening import Columns, WeakMotions, weak_motions
 from .several_bodies import TAKEN, columns_of, without_motions_together
 from .step_data import Balance
 from .tolerances import TOLERANCES
@@ -67,7 +67,7 @@ def reduced_balance(
     B, load = _without_rounding(bodies, B, load)
     if several_bodies in ("", TAKEN):
         if apart is None:
-            apart = one_body_balance(bodies, B, load, force, slight)
+            apart = without_weak_motions(B, load, force, Columns.of(bodies), slight=slight)
         return (
             without_motions_together(bodies, B, load, force, TAKEN, apart)
             if several_bodies
@@ -95,25 +95,12 @@ def resists_other_motions(B: sp.csr_array, than: sp.csr_array, resting: np.ndarr
     return (B[rows] != than[rows]).nnz > 0
 
 
-def one_body_balance(
-    bodies: Bodies,
-    B: sp.csr_array,
-    load: np.ndarray,
-    force: np.ndarray,
-    slight: WeakMotions | None = None,
-) -> Balance:
-    """``without_weak_motions`` of the closed contacts of ``bodies``."""
-    free, reach = bodies.free.ravel(), bodies.turning_arm.ravel()
-    return without_weak_motions(B, load, force, free=free, reach=reach, slight=slight)
-
-
 def without_weak_motions(
     B: sp.csr_array,
     load: np.ndarray,
     force: np.ndarray,
+    columns: Columns,
     *,
-    free: np.ndarray,
-    reach: np.ndarray,
     slight: WeakMotions | None = None,
     hardly: np.ndarray | None = None,
     other_load: np.ndarray | None = None,
@@ -121,14 +108,12 @@ def without_weak_motions(
     """(B, load) without weakly constrained motions of the closed contacts; unchanged if all stay.
 
     B (m, 6 N): rows of the closed contacts. load (6 N,): F~ = B^T force [N, N m]. force (m,) [N].
-    free (6 N,) bool. reach (6 N,): displacement of a body's farthest point per unit of each
-    velocity, or 0. slight: ``weak_motions`` of B, if known. hardly (N,): limit of each body in
-    place of weak.
+    slight: ``weak_motions`` of B, if known. hardly (N,): limit of each body in place of weak.
     other_load (6 N,): another load under which motions are kept.
     """
-    reach = finite_reach(reach)
+    free, reach = columns
     hardly = np.full(len(free) // 6, TOLERANCES.weak) if hardly is None else hardly
-    bodies, S, VT = weak_motions(B, free, reach, hardly.max()) if slight is None else slight
+    bodies, S, VT = weak_motions(B, columns, hardly.max()) if slight is None else slight
     limit = hardly[bodies][:, None]
     out = (TOLERANCES.zero < S) & (limit >= S)
     blown = _blown_up(B, bodies, S, VT, reach)

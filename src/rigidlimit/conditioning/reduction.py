@@ -17,6 +17,7 @@ from ..compatibility.result import CompatibleForces
 from .closed_contacts import WARNED
 from .idle_contacts import far_moved, never_bearing, tilt_dependent
 from .one_body import reduced_balance, resists_other_motions
+from .screening import Columns
 from .several_bodies import HELD, NONE, TAKEN, never_bearing_together
 from .step_data import Balance
 from .tolerances import TOLERANCES
@@ -59,14 +60,14 @@ def reduced_forces(
     solve(balance): compatible forces of a (B, load). balance: ``reduced_balance`` of these, if
     known.
     """
-    of = bodies.free.ravel(), bodies.turning_arm.ravel()
+    of = Columns.of(bodies)
     found = _without_idle(solve, bodies, B, load, force, balance, of)
     if not found.forces.converged:
         return _holding_together(solve, bodies, B, load, force, found) or found
-    if not far_moved(found.balance[0], found.forces.displacement, *of).any():
+    if not far_moved(found.balance[0], found.forces.displacement, of).any():
         return found
     found = _taking_together(solve, bodies, B, load, force, found, of) or found
-    return found._replace(far=far_moved(found.balance[0], found.forces.displacement, *of))
+    return found._replace(far=far_moved(found.balance[0], found.forces.displacement, of))
 
 
 def _without_idle(solve, bodies, B, load, force, balance, of) -> Reduced:
@@ -76,10 +77,10 @@ def _without_idle(solve, bodies, B, load, force, balance, of) -> Reduced:
     asked = reduced_balance(bodies, B, load, force) if balance is None else balance
     forces = solve(asked)
     for _ in range(TOLERANCES.rounds):
-        dependent = tilt_dependent(*asked, forces.displacement, *of)
+        dependent = tilt_dependent(*asked, forces.displacement, of)
         if not (forces.converged and dependent.any()):
             break
-        more = resting | never_bearing(asked[0], force, dependent, *of)
+        more = resting | never_bearing(asked[0], force, dependent, of)
         less = reduced_balance(bodies, B, load, force, more)
         if (more == resting).all() or not resists_other_motions(less[0], asked[0], more):
             break
@@ -127,6 +128,6 @@ def _taking_together(solve, bodies, B, load, force, found, of) -> Reduced | None
     if not forces.converged:
         return None
     less = balanced(less, forces)
-    dependent = tilt_dependent(*less, forces.displacement, *of)
+    dependent = tilt_dependent(*less, forces.displacement, of)
     less = dict(balance=less, several_bodies=TAKEN, tilt_dependent=dependent)
     return found._replace(forces=forces, **less)

@@ -17,24 +17,40 @@ all, pivoted columns give the rank r, and of the S above 0
     S_r >= 1 / |T^-1|_F,      T the triangular factor of the first r.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
 from .._support.arrays import with_short_indices
+from ..bodies import Bodies
 from .tolerances import TOLERANCES
 
 WeakMotions = tuple[np.ndarray, np.ndarray, np.ndarray]
 """What ``weak_motions`` finds: (bodies (k,), S (k, 6), VT (k, 6, 6))."""
 
 
-def weak_motions(B: sp.csr_array, free: np.ndarray, reach: np.ndarray, limit: float) -> WeakMotions:
+class Columns(NamedTuple):
+    """Columns of B (m, 6 N). free (6 N,) bool: those that are not held; reach (6 N,): way of a
+    body's farthest point per unit of each velocity, or 1."""
+
+    free: np.ndarray
+    reach: np.ndarray
+
+    @classmethod
+    def of(cls, bodies: Bodies) -> "Columns":
+        """Those of ``bodies``."""
+        return cls(bodies.free.ravel(), finite_reach(bodies.turning_arm.ravel()))
+
+
+def weak_motions(B: sp.csr_array, columns: Columns, limit: float) -> WeakMotions:
     """(bodies (k,), S (k, 6), VT (k, 6, 6)) of the bodies that may have an S above 0 and up to
     ``limit``: all that have, and a few more; VT by rows, in terms of velocities times reach.
 
-    B (m, 6 N), columns sorted. free (6 N,) bool. reach (6 N,): way of a body's farthest point per
-    unit of each velocity.
+    B (m, 6 N), columns sorted.
     """
+    free, reach = columns
     R = np.zeros((len(free) // 6, 6, 6))
     B = with_short_indices(B)
     sure = _factors(B.indptr, B.indices, B.data, 1 / reach, np.array(free), limit, R)

@@ -43,7 +43,7 @@ from .._support.sets import connected, groups
 from .._support.singular import svd
 from ..bodies import Bodies
 from ..linear.column_scaling import ROUNDING
-from .screening import finite_reach
+from .screening import Columns
 from .step_data import Balance
 from .tolerances import TOLERANCES
 
@@ -81,8 +81,7 @@ def unresolved(bodies: Bodies, B: sp.csr_array) -> float:
 
 
 def _taken(bodies, B, load, force, apart):
-    free = bodies.free.ravel()
-    reach = finite_reach(bodies.turning_arm.ravel())
+    free, reach = Columns.of(bodies)
     size = np.abs(load / reach)[free].max(initial=0.0)
     out, entries, place = np.zeros(B.shape[0], bool), [], []
     for rows, columns in _parts(B, free):
@@ -165,11 +164,12 @@ def never_bearing_together(bodies: Bodies, B: sp.csr_array, force: np.ndarray) -
 def _over_reach(bodies, B, most):
     """(B over reach (m, c) in its free columns that have entries, which these are (c,), their reach
     (c,)); None where that is more than ``most`` entries, or nothing."""
+    free, reach = Columns.of(bodies)
     columns = np.unique(B.indices)
-    columns = columns[bodies.free.ravel()[columns]]
+    columns = columns[free[columns]]
     if not 0 < B.shape[0] * len(columns) <= most:
         return None
-    reach = finite_reach(bodies.turning_arm.ravel())[columns]
+    reach = reach[columns]
     return B[:, columns].toarray() / reach, columns, reach
 
 

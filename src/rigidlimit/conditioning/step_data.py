@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from .._support.submatrix import submatrix
 from ..bodies import Bodies
 from ..dynamics.reduced import Reduced
-from .screening import finite_reach
+from .screening import Columns
 
 Balance = tuple[sp.csr_array, np.ndarray]
 """Equilibrium equations of step 2: (B (m, 6 N), load (6 N,) [N, N m])."""
@@ -29,6 +29,11 @@ class StepData:
     blur: np.ndarray
 
     @property
+    def columns(self) -> Columns:
+        """Of the bodies."""
+        return Columns.of(self.bodies)
+
+    @property
     def free(self) -> np.ndarray:
         """What is not held, (6 N,) bool."""
         return self.bodies.free.ravel()
@@ -36,7 +41,7 @@ class StepData:
     @property
     def reach(self) -> np.ndarray:
         """Way of a body's farthest point per unit of each velocity, (6 N,), or 1."""
-        return finite_reach(self.bodies.turning_arm.ravel())
+        return self.columns.reach
 
     def reduced(self, rows: np.ndarray, free: np.ndarray) -> Reduced:
         """The problem of the contacts ``rows`` and of the degrees of freedom ``free``, the others

@@ -1,6 +1,6 @@
 """MuJoCo's contacts from its arrays to new forces in compiled code.
 
-What is read, and how, is that of ``mujoco_rows``, ``mujoco_state``, ``mujoco_places`` and
+What is read, and how, is that of ``mujoco_rows``, ``mujoco_state``, ``mujoco`` and
 ``reading.extents``, for contacts between geoms and constraints that are no rigid links. Arguments
 are addresses, since numba takes as long for each array or number of Python as for a contact.
 """

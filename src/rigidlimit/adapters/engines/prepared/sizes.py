@@ -1,4 +1,4 @@
-"""Centres and sizes of trees in compiled code, as ``mujoco_places`` and ``sizes`` have them."""
+"""Centres and sizes of trees in compiled code, as ``mujoco`` and ``sizes`` have them."""
 
 import numpy as np
 from numba import njit

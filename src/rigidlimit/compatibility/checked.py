@@ -6,13 +6,12 @@ from numpy.typing import ArrayLike
 
 from .._support import arrays
 from .._support.arrays import MatrixLike
-from .._support.matrices import Matrix, matrix, scaled
-from .._support.submatrix import submatrix
+from .._support.matrices import Matrix, matrix
 from .._support.words import counted
 from ..bodies.materials import MINDLIN, TANGENTIAL_LAWS
 from ..equilibrium.rows import checked_friction, contact_rows, sliding_directions
 from ..errors import InputError
-from ..linear import body_starts, column_arms, kept_starts
+from ..linear import MovedColumns
 from .problem import ForceProblem
 from .rough_result import ContactHistory
 
@@ -72,9 +71,8 @@ def force_problem(
         gap = gap if rough or gap.any() else None
     elif rough and rough["history"] is not None:
         gap = rough["history"].gap
-    arm, moved = column_arms(rows, d)
-    dofs, arm = np.flatnonzero(free & moved), np.where(free & moved, arm, 1.0)
-    size = float((np.abs(load) / arm).max(initial=0.0))
+    moved = MovedColumns.of(rows, free, blocks, d)
+    size = float((np.abs(load) / moved.arm).max(initial=0.0))
     if gap is not None:
         pressing = float((stiffness * np.maximum(-gap, 0.0) ** (p - 1.0)).max(initial=0.0))
         # where overlaps press harder than the load, rounding is that of their forces
@@ -89,20 +87,10 @@ def force_problem(
         gap=gap,
         tolerance=arrays.positive("tolerance", tolerance),
         warm_start=warm_start,
-        dofs=dofs,
-        arm=arm,
-        reduced=_reduced(rows, dofs, 1.0 / arm[dofs]),
-        starts=kept_starts(body_starts(n, blocks), dofs),
+        moved=moved,
         size=size,
         **rough,
     )
-
-
-def _reduced(rows: Matrix, dofs: np.ndarray, scale: np.ndarray) -> Matrix:
-    """The columns ``dofs`` of the rows, times ``scale``."""
-    if sp.issparse(rows):
-        return submatrix(rows, columns=dofs, scale=scale)
-    return scaled(rows if len(dofs) == rows.shape[1] else rows[:, dofs], columns=scale)
 
 
 def checked_law(stiffness: ArrayLike, exponent: float, m: int) -> tuple[np.ndarray, float]:

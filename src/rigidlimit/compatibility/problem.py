@@ -20,12 +20,13 @@ from .._support.matrices import Matrix
 from .._support.products import transposed_product
 from ..equilibrium.dense import Bodies, Dense, between_bodies
 from ..equilibrium.sums import WHOLE, Sums
+from ..linear import MovedColumns
 from .rough_result import ContactHistory
 
 
 @dataclass(frozen=True)
 class ForceProblem:
-    """m contacts of d numbers each, n degrees of freedom, n' of which contacts can move.
+    """m contacts of d numbers each, n degrees of freedom, n' of them free and moved by contacts.
 
     Attributes
     ----------
@@ -42,14 +43,8 @@ class ForceProblem:
     tolerance : float
     warm_start : (n,) or None
         Displacement of an earlier answer.
-    dofs : (n',) int
-        The degrees of freedom that are free and moved by contacts.
-    arm : (n,)
-        Longest arms of these, 1 elsewhere.
-    reduced : (m d, n')
-        The rows in these, over their arms.
-    starts : int
-        Where bodies begin among them.
+    moved : MovedColumns
+        The columns of these, and their arms.
     size : float [N]
         Largest load over its arm. What overlaps press with from the start counts too: of rough
         contacts where it is more, of smooth ones where there is no load.
@@ -73,10 +68,7 @@ class ForceProblem:
     gap: np.ndarray | None
     tolerance: float
     warm_start: np.ndarray | None
-    dofs: np.ndarray
-    arm: np.ndarray
-    reduced: Matrix
-    starts: np.ndarray
+    moved: MovedColumns
     size: float
     tangential: np.ndarray | None = None
     friction: np.ndarray | None = None
@@ -104,20 +96,21 @@ class ForceProblem:
     @cached_property
     def goal(self) -> np.ndarray:
         """The load (n',) over arms and unit."""
-        return self.load[self.dofs] / self.arm[self.dofs] / self.unit
+        return self.moved.over_arms(self.load) / self.unit
 
     @property
     def begun(self) -> np.ndarray | None:
         """``warm_start`` (n',) times arms, over the unit."""
         if self.warm_start is None:
             return None
-        return self.warm_start[self.dofs] * self.arm[self.dofs] / self.length
+        dofs = self.moved.dofs
+        return self.warm_start[dofs] * self.moved.arm[dofs] / self.length
 
     @cached_property
     def presses(self) -> bool:
         """Whether anything presses contacts together, or did, that bodies can give way to."""
         kept = self.history is not None and self.sums.any(self.history.normal)
-        return self.sums.total(len(self.dofs)) > 0 and (self.size > 0.0 or kept)
+        return self.sums.total(len(self.moved.dofs)) > 0 and (self.size > 0.0 or kept)
 
     @property
     def residual_unit(self) -> float:
@@ -129,23 +122,17 @@ class ForceProblem:
         """The bodies between rough contacts. offset (m, d): how far these are apart; shift:
         stiffness of motions that no contact resists."""
         options = dict(offset=offset, shift=shift, unit=self.residual_unit)
-        return between_bodies(self.reduced, -self.goal, self.d, **options)
+        return between_bodies(self.moved.B, -self.goal, self.d, **options)
 
     def change(self, x: np.ndarray) -> np.ndarray:
         """(m, d) at the contacts of x (n',)."""
-        return (self.reduced @ x).reshape(-1, self.d)
-
-    def motion(self, x: np.ndarray) -> np.ndarray:
-        """(n,) of unknowns x (n',), over the unit of displacements."""
-        u = np.zeros(len(self.load))
-        u[self.dofs] = x / self.arm[self.dofs]
-        return u
+        return (self.moved.B @ x).reshape(-1, self.d)
 
     def untouched(self) -> tuple[np.ndarray, bool]:
         """(load (n,) on degrees of freedom that no contact moves, whether it is more than
         rounding)."""
         load = self.load.copy()
-        load[self.dofs] = 0.0
+        load[self.moved.dofs] = 0.0
         return load, bool(np.abs(load).max(initial=0.0) > self.tolerance * self.size)
 
     def carried(self, force: np.ndarray) -> np.ndarray:
@@ -156,7 +143,7 @@ class ForceProblem:
         """Fields of an answer with these forces for that load (n,): imbalance; residual over
         ``size`` [N], and where it is attained."""
         imbalance = self.carried(force) - load
-        off = np.abs(imbalance) / self.arm / size
+        off = np.abs(imbalance) / self.moved.arm / size
         worst = int(np.argmax(off)) if len(off) else 0
         residual = self.sums.largest(off)
         return dict(imbalance=imbalance, residual=residual, worst_dof=worst)

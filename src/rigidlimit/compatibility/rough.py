@@ -117,7 +117,7 @@ def _increment(problem: ForceProblem) -> RoughForces:
         slide=problem.slide,
     )
     x = problem.begun
-    x = np.zeros(len(problem.dofs)) if x is None else x
+    x = np.zeros(len(problem.moved.dofs)) if x is None else x
     if not problem.presses:
         w = np.zeros((len(law.normal), problem.d)) if offset is None else offset
         nothing = Equilibrium(np.zeros_like(x), np.zeros_like(w), w, Status.CONVERGED, 0.0, 0)
@@ -130,8 +130,8 @@ def _increment(problem: ForceProblem) -> RoughForces:
     grows = None
     if first.converged:
         if problem.sums is WHOLE:
-            bodies = dict(starts=problem.starts, tolerance=tolerance)
-            first = light_bodies_balanced(mechanics, problem.reduced, law, first, goal, **bodies)
+            rows, bodies = problem.moved.B, dict(starts=problem.moved.starts, tolerance=tolerance)
+            first = light_bodies_balanced(mechanics, rows, law, first, goal, **bodies)
         if problem.slide is None:  # what is known to slide moves on: no state of rest
             grows = growth(mechanics, law, first.x)
     if grows is not None:
@@ -177,7 +177,7 @@ def _nearest(problem: ForceProblem, found: _Found, goal) -> _Found:
     """Forces for the nearest load that is carried, if a motion shows that this one is not."""
     near = nearest = None
     if problem.sums is WHOLE and found.equilibrium.residual > NEAREST.missing:
-        near, nearest, more = nearest_forces(problem.reduced, goal, found.law)
+        near, nearest, more = nearest_forces(problem.moved.B, goal, found.law)
         found = replace(found, solves=found.solves + more, routes=(*found.routes, "nearest load"))
     for way in (found.equilibrium, near):  # what is missing of the nearest load is a motion too
         mechanism = None if way is None else _mechanism(problem, way, found.law, goal)
@@ -214,7 +214,7 @@ def _mechanism(problem: ForceProblem, found: Equilibrium, law, goal) -> np.ndarr
 
 def _unit_motion(problem: ForceProblem, x: np.ndarray) -> np.ndarray:
     """The motion (n,) of x (n',), of largest entry 1."""
-    motion = problem.motion(x)
+    motion = problem.moved.motion(x)
     return motion / problem.sums.largest(motion)
 
 
@@ -243,7 +243,7 @@ def _answer(problem: ForceProblem, found: _Found) -> RoughForces:
     return RoughForces(
         **common,
         force=force[:, 0],
-        displacement=problem.motion(scaled.x) * problem.length,
+        displacement=problem.moved.motion(scaled.x) * problem.length,
         status=status,
         iterations=found.solves,
         duality_gap=gap,

@@ -34,14 +34,14 @@ def smooth_forces(
     stiffness, length = problem.stiffness / problem.stiffest, problem.length
     springs = newton.unlike(stiffness, p)
     scaled = SmoothNetwork(
-        Network(problem.reduced, blocks=problem.starts, unlike_springs=springs),
+        Network(problem.moved.B, blocks=problem.moved.starts, unlike_springs=springs),
         stiffness,
         p,
         problem.goal,
         None if problem.gap is None else -problem.gap / length,
     )
     if problem.size == 0.0:
-        found = Found(np.zeros(len(problem.dofs)), np.zeros(len(stiffness)), Status.CONVERGED, 0)
+        found = Found(np.zeros(len(scaled.load)), np.zeros(len(stiffness)), Status.CONVERGED, 0)
         return _answer(problem, scaled, found, scaled.load, None, method, stats)
     # the balance is solved a little tighter than required: scaling back rounds
     limits = dict(tolerance=0.5 * problem.tolerance)
@@ -123,7 +123,8 @@ def _answer(
 ) -> CompatibleForces:
     """The answer with what can be said of it: residual, status, how far forces may be off.
     load (n',): the one that the forces are to balance."""
-    tolerance, dofs, status, unit = problem.tolerance, problem.dofs, found.status, problem.unit
+    tolerance, status, unit = problem.tolerance, found.status, problem.unit
+    dofs, arm = problem.moved.dofs, problem.moved.arm
     force = found.force * unit
     load = load if found.load is None else found.load
     gap, whole = both_gaps(replace(scaled, load=load), found.u, found.force, found.weak)
@@ -131,7 +132,7 @@ def _answer(
         # nothing holds the overlaps: they come apart, to where no energy is left to judge by
         force, status, gap, whole = np.zeros(len(force)), Status.CONVERGED, 0.0, 0.0
     balanced = np.zeros(len(problem.load))
-    balanced[dofs] = load * problem.arm[dofs] * unit
+    balanced[dofs] = load * arm[dofs] * unit
     asked, size = problem.load if found.load is None else balanced, unit
     if problem.gap is not None:
         # where initial overlaps press harder than the load, rounding is that of their forces
@@ -144,7 +145,7 @@ def _answer(
     elif stopped and met and gap <= SETTINGS.gap * tolerance:
         status = Status.CONVERGED  # solvers aim for a little more than the tolerance
     elif status is Status.LOAD_NOT_CARRIED and nearest_status is Status.CONVERGED:
-        short = np.abs(imbalance + asked - balanced)[dofs] / problem.arm[dofs]
+        short = np.abs(imbalance + asked - balanced)[dofs] / arm[dofs]
         if short.max(initial=0.0) > tolerance * size:
             nearest_status = Status.STALLED
     largest = float(force.max(initial=0.0)) or 1.0
@@ -157,7 +158,7 @@ def _answer(
     return CompatibleForces(
         **common,
         force=force,
-        displacement=problem.motion(found.displacement) * problem.length,
+        displacement=problem.moved.motion(found.displacement) * problem.length,
         status=status,
         iterations=found.iterations,
         duality_gap=gap,

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from .._support.submatrix import submatrix
-from ..linear import body_starts, column_arms, kept_starts
+from ..linear import MovedColumns
 from .rank import rank
 
 
@@ -66,10 +66,8 @@ def degree(
     blocks : (k,), optional
         First degree of freedom of each body, ending with n.
     """
-    arm, touched = column_arms(B)
-    dofs = np.flatnonzero(free & touched)
-    starts = kept_starts(body_starts(B.shape[1], blocks), dofs)
-    B = submatrix(B, columns=dofs, scale=1 / arm[dofs])
+    moved = MovedColumns.of(B, free, blocks)
+    B, starts = moved.B, moved.starts
     most = B.shape[0] - rank(B, blocks=starts).rank
     if loaded.all() or most == 0:
         return Degree(most, most)

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from typing import TypedDict, Unpack, overload
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from .._support import arrays
@@ -29,7 +28,7 @@ from .._support.display import Brief
 from ..compatibility import compatible_forces
 from ..compatibility.checked import checked_law
 from ..errors import InputError
-from ..linear import LinearStats, Network, body_starts, column_arms, kept_starts
+from ..linear import LinearStats, MovedColumns, Network
 from .cones.problem import refuse_friction, rough_contacts
 from .cones.sensitivity import RoughSensitivity, rough_sensitivity
 
@@ -293,25 +292,19 @@ class _Linear:
     """K du = B^T push - dF on the free degrees of freedom, columns scaled by their arms."""
 
     def __init__(self, B, free, blocks):
-        arm, felt = column_arms(B)
         self.B, self.shape = B, B.shape
-        self.dofs = np.flatnonzero(free & felt)
-        self.arm = arm[self.dofs]
-        scaled = sp.csr_array(B[:, self.dofs] @ sp.diags_array(1 / self.arm))
-        scaled.sort_indices()
-        starts = kept_starts(body_starts(B.shape[1], blocks), self.dofs)
-        self.network = Network(scaled, blocks=starts)
+        self.moved = MovedColumns.of(B, free, blocks)
+        self.network = Network(self.moved.B, blocks=self.moved.starts)
 
     def displacement(self, tangent: np.ndarray, push: np.ndarray, load: np.ndarray):
         """du (n,) for tangents D (m,), forces ``push`` (m,) and load dF (n,) or None."""
         network = self.network
         right = network.load_of(push)
         if load is not None:
-            right = right - load[self.dofs] / self.arm
-        out = np.zeros(self.shape[1])
+            right = right - self.moved.over_arms(load)
         size, top = float(np.abs(right).max(initial=0.0)), float(tangent.max(initial=0.0))
         if size == 0.0 or top == 0.0:
-            return out
+            return np.zeros(self.shape[1])
         D = tangent / top
         system = network.system(D, 1e-12)
         x, left = np.zeros(len(right)), right
@@ -320,5 +313,4 @@ class _Linear:
             left = right - network.load_of(D * (network.B @ x))
             if np.abs(left).max() <= 1e-13 * size:
                 break
-        out[self.dofs] = x / self.arm / top
-        return out
+        return self.moved.motion(x) / top

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .._support import arrays
 from .._support.arrays import MatrixLike
 from ..errors import InputError
-from ..linear import Network, body_starts, column_arms, kept_starts
+from ..linear import MovedColumns, Network, body_starts, column_arms
 from .cones.scaling import ALIKE, contact_units, largest
 from .tolerances import TOLERANCES
 
@@ -47,17 +47,13 @@ class SmoothContacts:
         n = B.shape[1]
         load = arrays.vector("load", load, n, what="degree of freedom (column of B)")
         free = arrays.free_columns(fixed, n)
-        arm, touched = column_arms(B)
-        dofs = np.flatnonzero(free & touched)
-        size = float((np.abs(load) / arm)[free].max(initial=0.0)) or 1.0
+        moved = MovedColumns.of(B, free, blocks)
+        touched, scaled = moved.touched, moved.B
+        size = float((np.abs(load) / moved.arm)[free].max(initial=0.0)) or 1.0
         _refuse_unmoved_load(load, free & ~touched, size)
-        scaled = sp.csr_array(B[:, dofs] @ sp.diags_array(1 / arm[dofs]))
-        scaled.sort_indices()
-        starts = body_starts(n, blocks)
-        body = np.searchsorted(starts, np.arange(n), side="right") - 1
-        F, local = load[dofs] / arm[dofs] / size, kept_starts(starts, dofs)
-        one = np.ones(B.shape[0])
-        plain = cls(B, scaled, F, size, one, dofs, local, free, touched, body)
+        body = np.searchsorted(body_starts(n, blocks), np.arange(n), side="right") - 1
+        F, one = moved.over_arms(load) / size, np.ones(B.shape[0])
+        plain = cls(B, scaled, F, size, one, moved.dofs, moved.starts, free, touched, body)
         unit = contact_units(scaled, 0.0 * one, np.abs(F), 1)
         return (
             plain.in_units(unit) if unit.max(initial=1.0) > ALIKE * unit.min(initial=1.0) else plain

@@ -8,6 +8,7 @@ import numpy as np
 from ..compatibility import ContactHistory
 from ..compatibility.problem import ForceProblem
 from ..compatibility.rough import rough_forces
+from ..linear import MovedColumns
 from ..status import Status
 from .part import Part
 from .rank_sums import RankSums
@@ -96,10 +97,7 @@ class RoughProblem:
             gap=history.gap if gap is None and history is not None else gap,
             tolerance=self.tolerance,
             warm_start=None if begun is None else begun.ravel(),
-            dofs=np.arange(n),
-            arm=np.ones(n),
-            reduced=None,
-            starts=None,
+            moved=MovedColumns(np.arange(n), np.ones(n), None, None, part.moved.ravel()),
             size=self.size,
             tangential=part.rubbing.stiffness,
             friction=part.rubbing.friction,

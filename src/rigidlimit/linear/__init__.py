@@ -5,7 +5,8 @@
 
 from .block_offsets import body_starts, kept_starts
 from .column_scaling import column_arms
+from .moved_columns import MovedColumns
 from .network import Network
 from .protocol import LinearStats
 
-__all__ = ["LinearStats", "Network", "body_starts", "column_arms", "kept_starts"]
+__all__ = ["LinearStats", "MovedColumns", "Network", "body_starts", "column_arms", "kept_starts"]

@@ -20,7 +20,7 @@ from ..._support import arrays
 from ..._support.arrays import MatrixLike
 from ...equilibrium.rows import checked_friction, contact_rows, sliding_directions
 from ...errors import InputError
-from ...linear import body_starts, column_arms, kept_starts
+from ...linear import MovedColumns
 from .conic import Program
 from .scaling import Balance, balance_of, contact_units, force_parts, units_at
 
@@ -158,25 +158,21 @@ def rough_contacts(
     slide = np.zeros((m, d - 1))
     if sliding_direction is not None:
         slide = sliding_directions(sliding_direction, m, d)
-    arm, touched = column_arms(rows)
-    kept = np.flatnonzero(free & touched)
-    scale = np.where(touched, arm, 1.0)
+    moved = MovedColumns.of(rows, free, blocks)
     loads = np.abs(load) if also is None else np.maximum(np.abs(load), np.abs(also))
-    size = float((loads / scale)[free].max(initial=0.0)) or 1.0
-    scaled = sp.csr_array(rows[:, kept] @ sp.diags_array(1.0 / arm[kept]))
-    scaled.sort_indices()
+    size = float((loads / moved.arm)[free].max(initial=0.0)) or 1.0
     return RoughContacts(
-        rows=scaled,
-        load=load[kept] / arm[kept] / size,
+        rows=moved.B,
+        load=moved.over_arms(load) / size,
         friction=friction,
         slide=slide,
         size=size,
-        dofs=kept,
-        arm=arm[kept],
+        dofs=moved.dofs,
+        arm=moved.arm[moved.dofs],
         n=n,
-        starts=kept_starts(body_starts(n, blocks), kept),
-        unmoved=float(loads[free & ~touched].max(initial=0.0)) / size,
-        loads=loads[kept] / arm[kept] / size,
+        starts=moved.starts,
+        unmoved=float(loads[free & ~moved.touched].max(initial=0.0)) / size,
+        loads=moved.over_arms(loads) / size,
     )
 
 

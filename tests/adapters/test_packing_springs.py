@@ -154,3 +154,17 @@ def test_one_layer_keeps_the_period_of_its_plane(tmp_path):
         np.testing.assert_allclose(found.force, 1e4 * (0.2 - side / 4), rtol=1e-10)
     with pytest.raises(InputError, match="or axes, like 'xy'"):
         rl.read_packing(path, periodic="q")
+
+
+def test_pairs_of_held_balls_are_left_out(tmp_path):
+    """Property: between held balls no contact is looked for, so that what a DEM has there changes
+    nothing; it was said that they do not touch."""
+    dump, pairs = tmp_path / "column.dump", tmp_path / "column.pairs"
+    dump.write_text(BALLS.replace("2 1 0.5", "2 2 0.5"))
+    pairs.write_text(PAIRS)
+    rough = rl.Material(friction=0.5)
+    packing = rl.read_packing(dump, springs=pairs, material=rough, fixed=[2], stiffness=1e5)
+    assert packing.springs.tangential.tolist() == [[SPRING, 0.0, 0.0]]
+    pairs.write_text(PAIRS.replace("1 2 ", "1 3 "))
+    with pytest.raises(InputError, match="balls 1 and 3 have a tangential force and do not touch"):
+        rl.read_packing(dump, springs=pairs, material=rough, fixed=[2])

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.adapters.packings.dump_slices import find_snapshot, read_slice
+from rigidlimit.adapters.packings.dump_slices import (
+    ENTRIES,
+    find_snapshot,
+    read_pairs,
+    read_slice,
+)
+from rigidlimit.adapters.packings.lammps_local import read_local
+from rigidlimit.adapters.packings.lines import read_text
+from rigidlimit.collision.search import find_contacts
 from rigidlimit.distributed import ContactNetwork
 from rigidlimit.errors import InputError
 
@@ -32,6 +40,25 @@ def write_dump(path: Path, flags: str = "pp pp ff", count: int | None = None) ->
             file.write(HEAD.format(step=step, count=count or len(lines), flags=flags))
             file.write(f"0 {SIDE}\n" * 3 + "ITEM: ATOMS id type x y z radius\n")
             file.writelines(f"{lines[k]}\n" for k in rng.permutation(len(lines)))
+    return path
+
+
+def write_pairs(path: Path, balls: Path, *, more: str = "") -> Path:
+    """Tangential forces of all pairs of the last snapshot that overlap, in no order, in either
+    direction, and of a pair that does not touch, which has none; ``more``: lines at the end."""
+    scene = rl.read_packing(balls).scene
+    contacts = find_contacts(scene.bodies, scene.state, 0.0)
+    rng = np.random.default_rng(1)
+    lines = ["2 92 0 0 0", *more.splitlines()]
+    for a, b in rng.permutation(contacts.body[contacts.body[:, 1] < SIDE**3]):
+        force = " ".join(repr(float(f)) for f in 10.0 * rng.standard_normal(3))
+        lines.append("{} {} {}".format(*rng.permutation([3 * a + 2, 3 * b + 2]), force))
+    columns = "c_pairs[1] c_pairs[2] c_rub[1] c_rub[2] c_rub[3]"
+    with open(path, "w") as file:
+        for step, rows in enumerate(([], lines)):
+            file.write(f"ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ENTRIES\n{len(rows)}\n")
+            file.write("ITEM: BOX BOUNDS pp pp ff\n" + f"0 {SIDE}\n" * 3)
+            file.write(f"ITEM: ENTRIES {columns}\n" + "".join(f"{row}\n" for row in rows))
     return path
 
 
@@ -69,6 +96,23 @@ def test_mistakes_are_named_by_their_lines(tmp_path):
         find_snapshot(tmp_path / "empty.dump", -1)
 
 
+@pytest.mark.parametrize(("frame", "parts"), [(0, 1), (-1, 1), (-1, 3), (-1, 500)])
+def test_slices_of_pairs_make_the_whole(tmp_path, frame, parts):
+    """Reference twin: ``read_local`` of the same snapshot; more slices than pairs are empty ones,
+    and so is a snapshot without pairs."""
+    path = write_pairs(tmp_path / "pairs.dump", write_dump(tmp_path / "balls.dump"))
+    place = find_snapshot(path, frame, ENTRIES)
+    slices = [read_pairs(path, place, part, parts) for part in range(parts)]
+    for found, expected in zip(
+        map(np.concatenate, zip(*slices, strict=True)), read_local(read_text(path), frame),
+        strict=True,
+    ):  # fmt: skip
+        np.testing.assert_array_equal(found, expected)
+    assert place.count == sum(len(ids) for ids, _ in slices)
+    with pytest.raises(InputError, match="without ITEM: ATOMS; expected a dump of atoms"):
+        find_snapshot(path, frame)
+
+
 def _sorted(file):
     """Contacts of a network file in one order: pairs, and what belongs to them."""
     body = file["contacts/body"][:]
@@ -76,27 +120,34 @@ def _sorted(file):
     body[turned] = body[turned, ::-1]
     # two balls may touch on both sides of a narrow cell: by their gaps
     order = np.lexsort((file["contacts/gap"][:], body[:, 1], body[:, 0]))
-    names = ("gap", "stiffness", "friction", "tangential_stiffness")
-    return [body[order]] + [
-        file[f"contacts/{name}"][:][order] for name in names if name in file["contacts"]
-    ]
+    names = ("gap", "stiffness", "friction", "tangential_stiffness", "history_tangential")
+    arrays = {name: values[:].copy() for name, values in file["contacts"].items()}
+    if "history_tangential" in arrays:
+        # in space, and on the second ball: frames and orders differ by parts
+        rows = arrays["rows"][:, 1, 1:, :3]
+        arrays["history_tangential"] = np.einsum("mk,mkx->mx", arrays["history_tangential"], rows)
+        arrays["history_tangential"][turned] *= -1.0
+    return [body[order]] + [arrays[name][order] for name in names if name in arrays]
 
 
 @needs_petsc
-@pytest.mark.parametrize("friction", [0.0, 0.4])
-def test_networks_of_any_number_of_ranks(tmp_path, friction):
+@pytest.mark.parametrize(("friction", "sprung"), [(0.0, False), (0.4, False), (0.4, True)])
+def test_networks_of_any_number_of_ranks(tmp_path, friction, sprung):
     """Reference twin: ``ContactNetwork.of_scene`` of the scene in one process, with a periodic
-    cell, a floor and a held layer; gaps to the rounding of coordinates, forces to what both solve
-    to."""
+    cell, a floor and a held layer, also with springs; gaps to the rounding of coordinates, forces
+    to what both solve to."""
     path = write_dump(tmp_path / "balls.dump")
     material = rl.Material(friction=friction)
-    packing = rl.read_packing(path, material=material, fixed=[2], walls=["zlo"])
+    springs = write_pairs(tmp_path / "pairs.dump", path) if sprung else None
+    given = dict(material=material, fixed=[2], walls=["zlo"], springs=springs)
+    packing = rl.read_packing(path, **given)
     whole = ContactNetwork.of_scene(packing.scene, stiffness=1e6)
     whole.write(tmp_path / "whole.h5")
     with h5py.File(tmp_path / "whole.h5") as file:
         wanted = _sorted(file)
         bodies = [file[f"bodies/{name}"][:] for name in ("load", "free")]
-    options = ("--stiffness", 1e6, "--friction", friction, "--fixed", 2, "--walls", "zlo")
+    options = ["--stiffness", 1e6, "--friction", friction, "--fixed", 2, "--walls", "zlo"]
+    options += ["--springs", springs] if sprung else []
     for ranks in (1, 2):
         out = tmp_path / f"{ranks}.h5"
         done = launched(ranks, "-m", "rigidlimit", "network", path, "--out", out, *options)
@@ -110,9 +161,9 @@ def test_networks_of_any_number_of_ranks(tmp_path, friction):
                 [file[f"bodies/{name}"][:] for name in ("load", "free")], bodies, strict=True
             ):
                 np.testing.assert_array_equal(found, expected)
-            network = ContactNetwork(
+            network = whole.with_contacts(
+                {name: file[f"contacts/{name}"][:] for name in whole.of_contacts},
                 **{name: file[f"bodies/{name}"][:] for name in ("position", "load", "free")},
-                **{name: file[f"contacts/{name}"][:] for name in whole.of_contacts},
             )
         force, expected = (np.sort(one_process(each).force) for each in (network, whole))
         np.testing.assert_allclose(force, expected, rtol=0, atol=1e-9 * expected.max())
@@ -122,10 +173,17 @@ def test_networks_of_any_number_of_ranks(tmp_path, friction):
 def test_mistakes_of_dumps_are_one_line(tmp_path):
     """Example: by the command, on two ranks; nothing is written."""
     out = tmp_path / "out.h5"
-    for path, said in (
-        (write_dump(tmp_path / "few.dump", count=65), "64 lines of atoms; expected 65"),
-        (tmp_path / "none.dump", "No such file"),
+    balls = write_dump(tmp_path / "balls.dump")
+    apart = write_pairs(tmp_path / "apart.dump", balls, more="2 152 0 0 1")
+    unknown = write_pairs(tmp_path / "unknown.dump", balls, more="2 999 0 0 1")
+    for path, more, said in (
+        (write_dump(tmp_path / "few.dump", count=65), (), "64 lines of atoms; expected 65"),
+        (tmp_path / "none.dump", (), "No such file"),
+        (balls, ("--springs", apart), "balls 2 and 152 have a tangential force and do not touch"),
+        (balls, ("--springs", unknown), "balls 2 and 999 have a tangential force, and not both"),
+        (balls, ("--springs", balls), "without ITEM: ENTRIES; expected a dump of pairs (local)"),
     ):
-        done = launched(2, "-m", "rigidlimit", "network", path, "--out", out)
+        options = ("--out", out, "--friction", 0.4, *more)
+        done = launched(2, "-m", "rigidlimit", "network", path, *options)
         assert done.returncode == 2 and done.stderr.count("rigidlimit:") == 1, done.stderr
         assert said in done.stderr and not out.exists()

@@ -40,6 +40,10 @@ def network(
         float | None,
         typer.Option(help="Largest gap of contacts [m]; default: a thousandth of the mean radius."),
     ] = None,
+    springs: Annotated[
+        Path | None,
+        typer.Option(help="LAMMPS dump of pairs with tangential forces, which contacts remember."),
+    ] = None,
     gravity: GravityOption = None,
     walls: WallsOption = None,
     periodic: PeriodicOption = "keep",
@@ -78,6 +82,7 @@ def network(
             frame=frame,
             units=units,
             radius=radius,
+            springs=springs,
             walls=faces(walls),
             periodic=periodic,
             stiffness=stiffness,

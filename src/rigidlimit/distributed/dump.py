@@ -23,13 +23,15 @@ from ..adapters.packings.balls import (
     check_width,
     in_box,
     kept_axes,
+    newtons,
     periodic_down,
     wall_faces,
 )
-from ..adapters.packings.dump_slices import SnapshotPlace, find_snapshot, read_slice
+from ..adapters.packings.dump_slices import read_slice
 from ..bodies import Material
 from ..errors import InputError
 from ..pose.overlaps import NEAR
+from .dump_pairs import Numbering, pairs_of, place_of
 from .network import ContactNetwork
 from .network_file import new_network
 from .partition import by_space
@@ -45,7 +47,7 @@ def network_of_dump(
     material: Material | dict[int, Material] | None = None, fixed: Sequence[int] = (),
     walls: bool | Sequence[str] = False, periodic: str = "keep", gravity: ArrayLike | None = None,
     stiffness: float | None = None, law: str | float = "hooke", reach: float | None = None,
-    tell: Callable[[str], None] | None = None,
+    springs: str | PathLike | None = None, tell: Callable[[str], None] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
     """Write the network file of a dump's balls, with friction where the material has it.
 
@@ -66,6 +68,9 @@ def network_of_dump(
         "hooke", "hertz" or the exponent p.
     reach : float [m], optional
         Largest gap of the contacts; by default a thousandth of the mean radius.
+    springs : path, optional
+        Dump of pairs (local) of the same snapshot, as of ``read_packing``: ids and tangential
+        forces, which contacts with friction remember.
     tell : function of a line, optional
         Called on the first rank.
 
@@ -82,7 +87,7 @@ def network_of_dump(
     ranks = Ranks()
     path = Path(path)
     with ranks.ending_together():
-        place = _place(path, frame, ranks)
+        place = place_of(path, frame, ranks)
         balls, down = ranks.together(lambda: _read(path, place, ranks, units, radius, periodic))
         read = int(ranks.sum(len(balls)))
         if read != place.count:
@@ -92,30 +97,26 @@ def network_of_dump(
                     f"{place.count}, as its head says"
                 )
             )
-        number = _numbers(path, balls.id, ranks)
+        numbering = Numbering(path, balls.id, ranks)
+        number = numbering.of(balls.id)
         if gravity is None and down and periodic != "ignore":  # as of ``read_packing``
             gravity = np.zeros(3)
         size = NEAR * ranks.sum(balls.radius.sum()) / place.count
         reach = size if reach is None else positive("reach", reach)
         of_scene = dict(material=material, fixed=fixed, gravity=gravity, law=law)
         own, ghosts = _with_ghosts(balls, number, reach, ranks)
+        pairs = None
+        if springs is not None:
+            factor = newtons(units or balls.units)
+            pairs = pairs_of(Path(springs), frame, factor, numbering, own.id, ranks)
         part, number, loads = ranks.together(
-            lambda: _part(path, own, ghosts, walls, stiffness, reach, place.count, of_scene)
+            lambda: _part(path, own, ghosts, walls, stiffness, reach, place.count, of_scene, pairs)
         )
         counts = len(loads.position) + place.count, int(ranks.sum(len(part.body)))
         if tell is not None and ranks.first:
             tell(f"{path.name}: {place.count} balls, {counted(counts[1], 'contact')}")
         _write(Path(out), part, number, loads, counts, ranks)
         return counts
-
-
-def _place(path: Path, frame: int, ranks: Ranks) -> SnapshotPlace:
-    """Found by the first rank, known to all."""
-    found = ranks.together(lambda: find_snapshot(path, frame) if ranks.first else None)
-    known = np.zeros(4)
-    if found is not None:
-        known[:] = found.begin, found.atoms, found.end, found.count
-    return SnapshotPlace(*ranks.total(known).astype(np.int64).tolist())
 
 
 def _read(path, place, ranks: Ranks, units, radius, periodic) -> tuple[Balls, bool]:
@@ -126,20 +127,6 @@ def _read(path, place, ranks: Ranks, units, radius, periodic) -> tuple[Balls, bo
     inside = in_box(balls, along)
     check_width(inside, 3)
     return inside, periodic_down(balls, 3)
-
-
-def _numbers(path: Path, ids: np.ndarray, ranks: Ranks) -> np.ndarray:
-    """Places (n,) of ids among those of all ranks in their order."""
-    low, high = int(ranks.min(ids.min())), int(ranks.max(ids.max()))
-    slots = high - low + 1
-    first, last = ranks.slice_of(slots)
-    there = ranks.send(np.ones((len(ids), 1)), ids - low, last - first)[:, 0]
-    before = int(ranks.each(there.sum())[: ranks.rank].sum())
-    total = ranks.sum(len(ids))
-    if ranks.sum(there.sum()) != total:
-        ranks.refuse(InputError(f"{path}: some ids are there twice; expected distinct ids"))
-    place = before + np.cumsum(there) - 1
-    return ranks.fetch(place[:, None], ids - low)[:, 0].astype(np.int64)
 
 
 def _with_ghosts(
@@ -178,7 +165,7 @@ def _balls(table: np.ndarray, names: list[str], like: Balls) -> Balls:
     return Balls(table[:, 0].astype(np.int64), table[:, 1:4].copy(), box=like.box, **columns)
 
 
-def _part(path, own: Balls, ghosts: Balls, walls, stiffness, reach, count: int, of_scene):
+def _part(path, own: Balls, ghosts: Balls, walls, stiffness, reach, count: int, of_scene, pairs):
     """(contacts that this rank answers for, as a network of the numbers in the file, numbers of
     own balls, network of the walls alone)."""
     faces = wall_faces(own.box, walls, 3)
@@ -191,8 +178,9 @@ def _part(path, own: Balls, ghosts: Balls, walls, stiffness, reach, count: int, 
     scene = as_scene(
         Balls(np.arange(balls), box=box, **joined), path.name, dim=3, walls=faces, **of_scene
     )
-    network = ContactNetwork.of_scene(scene, stiffness=stiffness, reach=reach)
     number = np.concatenate([own.id, ghosts.id, count + np.arange(len(faces))])
+    springs = None if pairs is None else pairs.springs(scene.bodies, scene.state, number)
+    network = ContactNetwork.of_scene(scene, stiffness=stiffness, springs=springs, reach=reach)
     mine = np.arange(len(number)) < len(own)
     ghost = (np.arange(len(number)) < balls) & ~mine
     a, b = network.body.T
@@ -200,10 +188,10 @@ def _part(path, own: Balls, ghosts: Balls, walls, stiffness, reach, count: int, 
     # between a ball and a copy, the rank that has the ball of the lower number answers
     ours |= mine[a] & ghost[b] & (number[a] < number[b])
     ours |= ghost[a] & mine[b] & (number[b] < number[a])
-    part = replace(
-        network, position=network.position[: len(own)], load=network.load[: len(own)],
-        free=network.free[: len(own)], body=number[network.body[ours]],
-        **{name: values[ours] for name, values in network.of_contacts.items() if name != "body"},
+    arrays = {name: values[ours] for name, values in network.of_contacts.items()}
+    part = network.with_contacts(
+        arrays | {"body": number[arrays["body"]]}, position=network.position[: len(own)],
+        load=network.load[: len(own)], free=network.free[: len(own)],
     )  # fmt: skip
     of_walls = replace(
         network, position=network.position[balls:], load=network.load[balls:],
@@ -236,13 +224,12 @@ def _write(out: Path, part: ContactNetwork, number, walls: ContactNetwork, count
             if not ranks.first:
                 continue
             shaped = {
-                name: values.reshape(-1, *getattr(part, name).shape[1:])
+                name: values.reshape(-1, *part.of_contacts[name].shape[1:])
                 for name, values in rows.items()
             }
-            slice_ = replace(
-                part, position=came[:, :3], load=came[:, 3 : 3 + w], free=came[:, 3 + w :] > 0,
-                **shaped,
-            )  # fmt: skip
+            slice_ = part.with_contacts(
+                shaped, position=came[:, :3], load=came[:, 3 : 3 + w], free=came[:, 3 + w :] > 0
+            )
             file.put_bodies(body, slice_)
             file.put_contacts(contact, slice_)
             body, contact = body + len(came), contact + len(slice_.body)

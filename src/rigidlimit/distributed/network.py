@@ -1,9 +1,9 @@
 """A network of contacts, or a slice of one, as arrays: what a network file holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,6 +77,14 @@ class ContactNetwork:
         if self.history is not None:
             arrays |= {f"history_{name}": getattr(self.history, name) for name in HISTORY}
         return {name: values for name, values in arrays.items() if values is not None}
+
+    def with_contacts(self, arrays: dict[str, np.ndarray], **changes: Any) -> "ContactNetwork":
+        """The same with other contacts, whose arrays have the names of files (``of_contacts``), and
+        other changes."""
+        kept = [arrays.get(f"history_{name}") for name in HISTORY]
+        own = {name: a for name, a in arrays.items() if not name.startswith("history_")}
+        history = None if kept[0] is None else ContactHistory(*kept)
+        return replace(self, **own, history=history, **changes)
 
     @classmethod
     def of_pose(cls, found: "PoseForces", exponent: float = 2.0) -> "ContactNetwork":

@@ -25,6 +25,12 @@ UNITS = {
 """LAMMPS' styles of units: metres, kilograms and seconds in one of length, mass and time."""
 
 
+def newtons(units: str) -> float:
+    """Newtons in one of LAMMPS' units of force."""
+    length, mass, time = UNITS[units or "si"]
+    return mass * length / time**2
+
+
 @dataclass(frozen=True)
 class Balls:
     """n balls as a file has them.

@@ -7,6 +7,9 @@
 Pair styles granular and gran/... give as p1 p2 p3 the tangential force on the first atom of a pair.
 """
 
+from collections import defaultdict
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..._support.words import counted
@@ -49,25 +52,33 @@ def local_table(text: Text, frame: int, width: int | None = None, expected: str 
 
 
 def springs_of(
-    bodies: Bodies, state: State, ids: np.ndarray, force: np.ndarray, factor: float
-) -> Springs:
-    """The springs of the contacts of a pose. ids (k, 2): names of bodies; factor: N of their unit.
+    bodies: Bodies, state: State, ids: np.ndarray, force: np.ndarray, factor: float,
+    id_of: Sequence[int | str] | None = None,
+) -> Springs:  # fmt: skip
+    """The springs of the contacts of a pose.
 
-    Raises InputError for pairs that do not touch and have a force.
+    ids (k, 2): of the two balls; force (k, 3) on the first; factor: N of their unit. id_of: the id
+    of each body, which periodic images of a ball share; None: their names are their ids.
+
+    Pairs of two held balls, between which no contact is looked for, are left out. Raises InputError
+    for others that do not touch and have a force.
     """
     contacts = find_contacts(bodies, state, 0.0)
-    number = {name: k for k, name in enumerate(bodies.names)}
-    row = {tuple(pair): k for k, pair in enumerate(contacts.body.tolist())}
+    label = [str(each) for each in (bodies.names if id_of is None else id_of)]
+    rows = defaultdict(list)
+    for k, (a, b) in enumerate(contacts.body.tolist()):
+        rows[label[a], label[b]].append((k, 1.0))  # of a force on the second
+        rows[label[b], label[a]].append((k, -1.0))
+    held = {one for one, free in zip(label, bodies.free.any(axis=1), strict=True) if not free}
     tangential = np.zeros((len(contacts), 3))
     for (first, second), vector in zip(ids.tolist(), force, strict=True):
-        a, b = number.get(str(first), -1), number.get(str(second), -1)
-        at = row.get((min(a, b), max(a, b)))
-        if at is None:
-            if vector.any():
-                raise InputError(
-                    f"balls {first} and {second} have a tangential force and do not touch; "
-                    "expected the pairs of the same snapshot, and their ids"
-                )
-            continue
-        tangential[at] += factor * (vector if a > b else -vector)
+        pair = str(second), str(first)
+        there = rows.get(pair, ())
+        if not there and vector.any() and not held.issuperset(pair):
+            raise InputError(
+                f"balls {first} and {second} have a tangential force and do not touch; "
+                "expected the pairs of the same snapshot, and their ids"
+            )
+        for row, sign in there:
+            tangential[row] += sign * factor * vector
     return Springs(contacts, tangential, tuple(bodies.names))

@@ -14,7 +14,7 @@ from ...bodies import Material
 from ...errors import InputError, SceneError, nearest
 from ...pose import PoseForces, Springs, forces_at_pose, given_forces
 from ...scenes.scene import Scene
-from .balls import UNITS, Balls, as_scene, check_width, in_box, kept_axes, periodic_down
+from .balls import Balls, as_scene, check_width, in_box, kept_axes, newtons, periodic_down
 from .box import Box
 from .contact_forces import read_contact_forces, walls_left_out
 from .lammps_local import read_local, springs_of
@@ -250,12 +250,12 @@ def read_packing(
     if springs is not None:
         pairs = read_local(read_text(springs), frame)
         with _named(springs):
-            kept = springs_of(scene.bodies, scene.state, *pairs, _newtons(units or balls.units))
+            kept = springs_of(scene.bodies, scene.state, *pairs, newtons(units or balls.units))
         kept = replace(kept, stiffness=stiffness)
         scene.springs = kept
     given = None
     if contact_forces is not None:
-        factor = _newtons(units or balls.units)
+        factor = newtons(units or balls.units)
         given, more = _given(scene, balls, Path(contact_forces), frame, factor)
         notes += more
     return Packing(scene, format, balls.box, columns, stiffness, notes, kept, given=given)
@@ -281,9 +281,3 @@ def _named(path: str | Path) -> Iterator[None]:
         raise
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-
-
-def _newtons(units: str) -> float:
-    """Newtons in one of LAMMPS' units of force."""
-    length, mass, time = UNITS[units or "si"]
-    return mass * length / time**2

@@ -33,7 +33,7 @@ def strain_energy(overlap: np.ndarray, stiffness: np.ndarray, exponent: float) -
 
 
 def both_gaps(
-    network: SmoothNetwork, u: np.ndarray, force: np.ndarray, weak: WeakMotions | None = None
+    problem: SmoothNetwork, u: np.ndarray, force: np.ndarray, weak: WeakMotions | None = None
 ) -> tuple[float, float]:
     """(``duality_gap``, the same without allowance for rounding of B, u and forces): equal where
     that allowance is negligible.
@@ -41,16 +41,16 @@ def both_gaps(
     The second is summed up in long double, as displacements may be 1e16 overlaps. It bounds the
     energy above the least for any u, rounded or not.
     """
-    gap, energy, rounding = _gap(network, u, force, weak)
+    gap, energy, rounding = _gap(problem, u, force, weak)
     if not 0.0 < FORGIVEN * energy < rounding:
         return gap, gap
-    (B, load), stiffness, offset = _balance(network, weak), network.stiffness, network.offset
+    (B, load), stiffness, offset = _balance(problem, weak), problem.stiffness, problem.offset
     with np.errstate(over="ignore", invalid="ignore"):
         wide = np.longdouble
         force, load, u, stiffness = (np.asarray(x, wide) for x in (force, load, u, stiffness))
         overlap, carried = _products(B, u, force)
         overlap = -overlap if offset is None else offset - overlap
-        p = wide(network.exponent)
+        p = wide(problem.exponent)
         lawful = (force / stiffness) ** (1 / (p - 1))
         held = (p - 1) / p * lawful * force
         stored = stiffness / p * np.maximum(overlap, 0) ** p
@@ -68,7 +68,7 @@ def _products(B, u, force):
 
 
 def duality_gap(
-    network: SmoothNetwork, u: np.ndarray, force: np.ndarray, weak: WeakMotions | None = None
+    problem: SmoothNetwork, u: np.ndarray, force: np.ndarray, weak: WeakMotions | None = None
 ) -> float:
     """Energy of balanced forces above the least, at most, over that energy (eqs 32 and 36).
 
@@ -81,21 +81,21 @@ def duality_gap(
     would differ by their rounding only. The effect of rounding of load, forces and u on overlaps
     and on that work does not count.
     """
-    return _gap(network, u, force, weak)[0]
+    return _gap(problem, u, force, weak)[0]
 
 
-def _balance(network, weak):
-    """(B, load) of the network, with weak motions if there are any."""
-    B, load = network.network.B, network.load
+def _balance(problem, weak):
+    """(B, load) of the problem, with weak motions if there are any."""
+    B, load = problem.network.B, problem.load
     return (B, load) if weak is None else weak.extended(B, load)
 
 
-def _gap(network, u, force, weak):
+def _gap(problem, u, force, weak):
     """(``duality_gap``, energy of the forces, rounding of the work that is forgiven)."""
-    B, load = _balance(network, weak)
+    B, load = _balance(problem, weak)
     missing, pushed = load.astype(float), np.abs(load)
-    offset = np.zeros(len(force)) if network.offset is None else network.offset
-    rows, law = (B.indptr, B.indices, B.data), (network.stiffness, float(network.exponent))
+    offset = np.zeros(len(force)) if problem.offset is None else problem.offset
+    rows, law = (B.indptr, B.indices, B.data), (problem.stiffness, float(problem.exponent))
     gap, energy = _gap_and_energy(rows, u, force, law, offset, missing, pushed)
     work, rounding = float(missing @ u), EPS * float(pushed @ np.abs(u))
     gap = abs(gap + np.sign(work) * max(abs(work) - rounding, 0.0))

@@ -56,7 +56,7 @@ def smooth_forces(
 
 def _run(
     method: str,
-    network: SmoothNetwork,
+    scaled: SmoothNetwork,
     warm_start: np.ndarray | None = None,
     admissible: np.ndarray | None = None,
     *,
@@ -66,10 +66,10 @@ def _run(
 ) -> Found:
     if method == "newton":
         given = dict(warm_start=warm_start, admissible=admissible, unresolved=unresolved)
-        return newton.solve(network, **dict(max_iterations=300) | limits, **given, stats=stats)
+        return newton.solve(scaled, **dict(max_iterations=300) | limits, **given, stats=stats)
     stats.took(method)
-    law = network.stiffness, network.exponent
-    found = augmented_lagrangian.solve(network.network.B, network.load, *law, **limits)
+    law = scaled.stiffness, scaled.exponent
+    found = augmented_lagrangian.solve(scaled.network.B, scaled.load, *law, **limits)
     stats.products += 2 * found.iterations
     return Found(found.u, found.force, found.status, found.iterations, found.history[:, 0])
 

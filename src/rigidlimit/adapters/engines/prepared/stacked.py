@@ -29,8 +29,7 @@ def mend_stack(begin, end, model, stack, numbers, law, out):
     """
     mask = stack[0]
     for e in range(begin, end):
-        own = mask[min(e, len(mask) - 1)]
-        chosen = np.flatnonzero(own)
+        chosen = np.flatnonzero(_of(mask, e))
         one = _one(e, chosen, model, stack, numbers)
         out[0][e] = _solved(e, chosen, one, model, numbers, law, out)
 
@@ -40,31 +39,20 @@ def _one(e, chosen, model, stack, numbers):
     """The arrays of one environment without what its mask leaves out: dense rows (m, 1 + s, n),
     then as of ``Given``, and points."""
     _, B, sliding, force, tangential, friction, stiffness, gap, tolerance, load, point = stack
-    m, s, n, k = len(chosen), sliding.shape[2], B.shape[2], tangential.shape[2]
-    own_rows = np.empty((m, 1 + s, n))
-    own = np.empty(m), np.empty((m, k)), np.empty((m, k)), np.empty(m), np.empty(m), np.empty(m)
-    points = np.zeros((m, 3))
-    for i in range(m):
-        c = chosen[i]
-        for j in range(n):
-            own_rows[i, 0, j] = B[min(e, len(B) - 1), c, j]
-        for a in range(s):
-            for j in range(n):
-                own_rows[i, 1 + a, j] = sliding[min(e, len(sliding) - 1), c, a, j]
-        own[0][i] = force[min(e, len(force) - 1), c]
-        for a in range(k):
-            own[1][i, a] = tangential[min(e, len(tangential) - 1), c, a]
-            own[2][i, a] = friction[min(e, len(friction) - 1), c, a]
-        own[3][i] = stiffness[min(e, len(stiffness) - 1), c]
-        own[4][i] = gap[min(e, len(gap) - 1), c]
-        own[5][i] = tolerance[min(e, len(tolerance) - 1), c]
-        if numbers[1]:
-            for a in range(3):
-                points[i, a] = point[min(e, len(point) - 1), c, a]
-    own_load = np.zeros(n)
-    for j in range(n):
-        own_load[j] = load[min(e, len(load) - 1), j]
-    return own_rows, own, own_load, points
+    rows = np.empty((len(chosen), 1 + sliding.shape[2], B.shape[2]))
+    rows[:, 0], rows[:, 1:] = _of(B, e)[chosen], _of(sliding, e)[chosen]
+    own = (
+        _of(force, e)[chosen], _of(tangential, e)[chosen], _of(friction, e)[chosen],
+        _of(stiffness, e)[chosen], _of(gap, e)[chosen], _of(tolerance, e)[chosen],
+    )  # fmt: skip
+    points = _of(point, e)[chosen] if numbers[1] else np.zeros((len(chosen), 3))
+    return rows, own, _of(load, e).copy(), points
+
+
+@njit(**INNER)
+def _of(array, e):
+    """Of one environment."""
+    return array[min(e, len(array) - 1)]
 
 
 @njit(**FLAT)
@@ -112,18 +100,8 @@ def _solved(e, chosen, one, model, numbers, law, out):
 
 @njit(**INNER)
 def _finite(rows, normal, rubs, friction, gap, load):
-    total = 0.0
-    for i in range(len(rows)):
-        total += normal[i]
-        for a in range(rows.shape[1]):
-            for j in range(rows.shape[2]):
-                total += rows[i, a, j]
-        for k in range(rubs.shape[1]):
-            total += rubs[i, k]
-        for k in range(min(2, friction.shape[1])):
-            total += friction[i, k]
+    total = rows.sum() + normal.sum() + rubs.sum() + friction[:, :2].sum() + load.sum()
+    for i in range(len(gap)):
         if gap[i] != -np.inf:  # given
             total += gap[i]
-    for j in range(len(load)):
-        total += load[j]
     return np.isfinite(total)

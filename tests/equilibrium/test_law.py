@@ -61,6 +61,25 @@ def test_secant_gives_the_force(p, slide):
     np.testing.assert_allclose(b[free, 1:], (part / whole)[free, None] * law.kept[free], atol=1e-12)
 
 
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("p", [2.0, 2.5])
+def test_springs_bear_forces_there(d, p):
+    """Reference twin: the law, at the displacement at which springs bear given forces, answers with
+    them, in open, sticking and sliding contacts. From the displacement that the forces come from
+    that is no way, along the slip too."""
+    rng = np.random.default_rng(11)
+    law = law_of(400, d, p, rng)
+    there = rng.normal(size=(400, d))
+    force = law.force(there)
+    open_ = force[:, 0] == 0.0
+    slides = np.linalg.norm(force[:, 1:], axis=1) >= (1 - 1e-12) * law.friction * force[:, 0]
+    assert open_.any() and (slides & ~open_).any() and not slides.all()
+    # 1e-9 of mu f_n is how near to the bound contacts slide, so that sliding ones are off by it
+    np.testing.assert_allclose(law.bearing(force, there), there, rtol=0.0, atol=1e-8)
+    elsewhere = law.bearing(force, rng.normal(size=(400, d)))
+    np.testing.assert_allclose(law.force(elsewhere), force, rtol=0.0, atol=1e-14)
+
+
 def test_residual_of_one_contact():
     """e = |f - P(f - rho u)| / rho by hand: opening, sticking and sliding."""
     rho, mu = np.full(4, 2.0), np.full(4, 0.5)

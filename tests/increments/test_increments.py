@@ -8,6 +8,7 @@ from rigidlimit.bodies.mass import mass_matrix
 from rigidlimit.compatibility.friction import contact_tangential_stiffness
 from rigidlimit.increments import IncrementSettings
 from rigidlimit.increments.problem import remembered_lengths
+from rigidlimit.increments.solve import _Search as Search
 from rigidlimit.step import increment
 
 RADIUS = 0.01
@@ -112,6 +113,31 @@ def test_sweeps_and_newton_solve_one_increment(monkeypatch):
     size = found[0].force.max()
     assert size > 0.0
     np.testing.assert_allclose(found[1].force, found[0].force, atol=1e-5 * size)
+
+
+def test_newton_begins_with_the_contacts_of_the_forces(monkeypatch):
+    """Property: forces off by 1e-6 leave each contact open, sticking or sliding as it is, so that
+    one linear system has the answer. Their velocities, by springs 1e4 times as stiff as inertia,
+    do not: Newton's method from them gave up."""
+    simulation, seen, solve = rl.Simulation(rl.scenes.rough_packing(100)), [], increment.solve
+
+    def watched(*data):
+        seen.append(data)
+        return solve(*data)
+
+    monkeypatch.setattr(increment, "solve", watched)
+    for _ in range(31):
+        simulation.step()
+    data, _, tolerance, _ = seen[-1]
+    settings = IncrementSettings(softest=1e4, stiffest=1e4, sweeps=10000)
+    exact = solve(data, 0.0, tolerance, settings)
+    assert exact.s == 1e4
+    off = 1.0 + 1e-6 * np.random.default_rng(0).normal(size=(len(exact.force), 1))
+    search = Search(data, tolerance, settings)
+    found = search._newton_from(search._springs(1e4), exact.force * off, data.v_free)
+    assert found.residual <= tolerance and search.budget.systems == 1
+    # both balance the law to 1e-10 of the impact of the fastest contact
+    np.testing.assert_allclose(found.force, exact.force, rtol=0.0, atol=1e-9 * exact.force.max())
 
 
 def test_a_spent_budget_is_said_and_the_run_goes_on():

@@ -52,11 +52,13 @@ def gmres(
         for j in range(room):
             Z[j] = precondition(V[j])
             w = product(Z[j])
-            for _ in range(2):  # orthogonal to rounding
+            before, last = np.inf, np.linalg.norm(w)
+            while last < 0.5 * before:  # orthogonal to rounding
                 h = V[: j + 1] @ w
                 w -= h @ V[: j + 1]
                 H[: j + 1, j] += h
-            H[j + 1, j] = last = np.linalg.norm(w)
+                before, last = last, np.linalg.norm(w)
+            H[j + 1, j] = last
             V[j + 1] = w / last if last > 0.0 else 0.0
             _rotate(H, rotation, g, j)
             spent += 1

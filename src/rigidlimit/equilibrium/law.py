@@ -27,6 +27,9 @@ from numba import njit
 from .._support.arrays import contiguous
 from .associated_law import respond_associated
 
+BOUND = 1e-9
+"""Part of mu f_n by which a tangential force may be off it and slide."""
+
 
 class CompiledLaw(NamedTuple):
     """What compiled code takes of a ``ContactLaw``, of the same fields. sliding (m,) bool: contacts
@@ -75,6 +78,24 @@ class ContactLaw:
     def force(self, w: np.ndarray) -> np.ndarray:
         """Force (m, d) at the displacement w (m, d)."""
         return self.respond(w)[0]
+
+    def bearing(self, force: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Displacement (m, d) at which springs bear forces (m, d) in the cones, else as near to w
+        as may be: contacts without force are open, sliding ones slip as far as by w."""
+        p, out = self.exponent, w.copy()
+        normal, tangential = force[:, 0], force[:, 1:]
+        bears = normal > 0.0
+        overlap = (np.where(bears, normal, self.normal) / self.normal) ** (1.0 / (p - 1.0))
+        out[:, 0] = np.where(bears, -overlap, np.maximum(w[:, 0], 0.0))
+        slope = (self.tangential * overlap ** (p - 2.0))[:, None]
+        trial = np.linalg.norm(self.kept - slope * w[:, 1:], axis=1)
+        size, bound = np.linalg.norm(tangential, axis=1), self.friction * normal
+        slides = (size > 0.0) & (size >= (1.0 - BOUND) * bound)
+        longer = np.where(slides, np.maximum(trial, (1.0 + BOUND) * size), size)
+        longer /= np.where(size > 0.0, size, 1.0)
+        borne = (self.kept - longer[:, None] * tangential) / slope
+        out[:, 1:] = np.where(bears[:, None] & (self.friction > 0.0)[:, None], borne, w[:, 1:])
+        return out
 
     def give(self, force: np.ndarray) -> np.ndarray:
         """C f (m, d): how far Hooke's springs give way under forces (m, d)."""

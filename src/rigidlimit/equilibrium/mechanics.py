@@ -24,7 +24,7 @@ from .._support.submatrix import submatrix
 from ..linear.blas_threads import BlasThreads
 from .blocks import BodyBlocks, bodies_of
 from .contact_blocks import ContactBlocks, contact_blocks
-from .krylov import IncompleteFactor, gmres
+from .large_system import LargeSystem, Patience
 from .patterns import Pattern, Patterns
 from .rows import rows_of
 from .sums import WHOLE, Sums
@@ -34,17 +34,6 @@ TIGHT = 1e-12
 
 SMALL = 2e7
 """Systems with fewer multiplications are factorized without trying GMRES: some milliseconds."""
-
-PATIENCE = 1000
-"""Iterations of GMRES at most."""
-
-LEAST = 10
-"""Iterations of GMRES that it is given at least, where it is tried."""
-
-MOVED = 30
-"""Multiplications of a factorization, in dense fronts, that take as long as one entry of K in an
-iteration of GMRES, which reads it and its incomplete factor from memory; measured."""
-
 
 Solve = Callable[..., np.ndarray]
 """solve(r, b=None, accuracy=TIGHT) -> dx, see ``Mechanics.factorize``."""
@@ -187,28 +176,6 @@ class Bodies:
         return answer
 
 
-class Patience:
-    """Experience with GMRES on the systems of one network. iterations: its limit, raised
-    after a success and lowered after a failure. After each failure in a row twice as many systems
-    are factorized without trying it."""
-
-    def __init__(self):
-        self.iterations, self._failures, self._skip = PATIENCE, 0, 0
-
-    def tries(self) -> bool:
-        """Whether it is GMRES' turn."""
-        if self._skip > 0:
-            self._skip -= 1
-            return False
-        return True
-
-    def learn(self, success: bool) -> None:
-        factor = 2.0 if success else 0.5
-        self.iterations = int(np.clip(self.iterations * factor, LEAST, PATIENCE))
-        self._failures = 0 if success else self._failures + 1
-        self._skip = 0 if success else 2 ** min(self._failures, 5) - 1
-
-
 def system(
     pattern: Pattern, values: np.ndarray, damping: float, iterative: Patience
 ) -> Callable[[np.ndarray, float], np.ndarray]:
@@ -217,40 +184,7 @@ def system(
     if damping:
         pattern.blocks.add_to_diagonal(values, damping)
     if pattern.elimination.operations > SMALL:
-        return _Large(iterative, pattern, values).solve
+        return LargeSystem(iterative, pattern, values).solve
     with BlasThreads():  # fronts are small
         factor = pattern.elimination.factorize(values)
     return lambda rhs, accuracy: factor.solve(rhs)
-
-
-class _Large:
-    """One large system: GMRES while it pays, else a factorization."""
-
-    def __init__(self, patience: Patience, pattern: Pattern, values: np.ndarray):
-        self.patience, self.pattern, self.values = patience, pattern, values
-        self.K, self.factor, self.incomplete = pattern.blocks.matrix(values), None, None
-        # iterations that a factorization is worth
-        self.fair = pattern.elimination.operations / (MOVED * values.size)
-
-    def solve(self, rhs: np.ndarray, accuracy: float) -> np.ndarray:
-        """x with K x = rhs, padded."""
-        with BlasThreads():  # vectors are short, and most fronts small
-            if self.factor is None:
-                x = self._iterated(rhs, accuracy)
-                if x is not None:
-                    return x
-                self.factor = self.pattern.elimination.factorize(self.values)
-            return gmres(self.K.__matmul__, self.factor.solve, rhs, accuracy, 5)[0]
-
-    def _iterated(self, rhs, accuracy):
-        """x by GMRES, None where it takes too long."""
-        patience = self.patience
-        if not patience.tries():
-            return None
-        limit = max(int(min(patience.iterations, self.fair)), 1)
-        if self.incomplete is None:
-            self.incomplete = IncompleteFactor(self.pattern.blocks, self.values)
-        x, _, reached = gmres(self.K.__matmul__, self.incomplete.solve, rhs, accuracy, limit)
-        good = reached <= accuracy
-        patience.learn(good)
-        return x if good else None

@@ -19,8 +19,6 @@ class Settings(NamedTuple):
 
     decrease: Armijo's constant on the norm of the residual.
     halvings: of the step before Newton gives up.
-    window: the norm is to fall below the largest of so many iterates before it (Grippo, Lampariello
-        & Lucidi); 1: below the last.
     loosest: relative residual of the linear systems at most.
     sharpen: the same over that of the nonlinear system, squared, which keeps the order of
         convergence (Eisenstat & Walker, choice 2).
@@ -32,7 +30,6 @@ class Settings(NamedTuple):
 
     decrease: float = 1e-4
     halvings: int = 10
-    window: int = 1
     loosest: float = 1e-2
     sharpen: float = 0.5
     secants: int = 30
@@ -64,7 +61,7 @@ def newton(
         return w, force, D, mechanics.residual(x, force)
 
     w, force, D, r = look(x)
-    norms, solves = [norm(r)], 0
+    last, solves = norm(r), 0
     status, accuracy = Status.MAX_ITERATIONS, settings.loosest
     while size(r) > tolerance and solves < iterations:
         try:
@@ -73,22 +70,21 @@ def newton(
             status = Status.STALLED
             break
         solves += 1
-        most = max(norms[-settings.window :])
         for halving in range(settings.halvings + 1):
             step = 0.5**halving
             trial = look(x + step * dx)
             new = norm(trial[3])
-            if new <= (1.0 - settings.decrease * step) * most:
+            if new <= (1.0 - settings.decrease * step) * last:
                 break
         else:
             status = Status.STALLED
             break
-        accuracy = min(settings.loosest, settings.sharpen * (new / norms[-1]) ** 2)
+        accuracy = min(settings.loosest, settings.sharpen * (new / last) ** 2)
         x = x + step * dx
-        norms.append(new)
+        slow, last = new > 0.5 * last, new
         w, force, D, r = trial
         accuracy = max(accuracy, 0.1 * tolerance / max(size(r), tolerance))
-        if new > 0.5 * norms[-2] and size(r) <= rounding:
+        if slow and size(r) <= rounding:
             break
     residual = float(size(r))
     status = Status.CONVERGED if residual <= tolerance else status

@@ -121,7 +121,7 @@ class Search(NamedTuple):
     chunk: int = 50
     least: int = 400
     momentum: Sweeps = Sweeps()
-    newton: NewtonSettings = NewtonSettings(halvings=3, window=5)
+    newton: NewtonSettings = NewtonSettings(halvings=3)
 
     def attempts(self, small: bool) -> int:
         """Systems of one attempt, of networks of few bodies or others."""

@@ -6,7 +6,8 @@ In this order, each where the one before fails:
    secant iterations and Newton's method from rest, where contacts remember nothing;
 2. Newton's method at the stiffness s of moving bodies, in small networks;
 3. Gauss-Seidel sweeps at that s from the forces that contacts remember, and Newton's method from
-   where they come near, which near rest is where they begin.
+   where they come near, which near rest is where they begin, with contacts open, sticking and
+   sliding as in their forces.
 
 What Newton's method solved within few systems is continued to the stiff limit (``limit.py``).
 """
@@ -149,16 +150,50 @@ class _Search:
     def _newton_at(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
         """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to
         balance."""
-        springs = self._springs(s)
+        springs, weight = self._springs(s), self.increment.weight
         mechanics = self.increment.mechanics.shifted(-springs.offset)
+        return self._newton_nearest(springs, mechanics, tuple(weight * v for v in starts))
+
+    def _newton_nearest(
+        self, springs: Springs, mechanics: Mechanics, starts: tuple[np.ndarray, ...]
+    ) -> _Found | None:
+        """From that of the unknowns ``starts`` (n,) whose forces are nearest to balance."""
 
         def imbalance(x: np.ndarray) -> float:
             force, _ = springs.law.respond(mechanics.displacement(x))
             return float(np.linalg.norm(mechanics.residual(x, force)))
 
-        x = min((v * self.increment.weight for v in starts), key=imbalance)
-        slack = rounding(self.increment, s, x / self.increment.weight)
+        x = min(starts, key=imbalance)
+        slack = rounding(self.increment, springs.s, x / self.increment.weight)
         return self._newton(springs, mechanics, x, min(slack, self.settings.accuracy))
+
+    def _newton_from(
+        self, springs: Springs, force: np.ndarray, before: np.ndarray
+    ) -> _Found | None:
+        """From forces (m, d) of sweeps, or the velocity (n,) before if that is nearer to balance.
+
+        The first system is of the law where its springs bear these forces: contacts are open, stick
+        and slip as in the sweeps. By their velocities they do so no better than the residual times
+        s is small.
+        """
+        if self.budget.systems_left(1) == 0:
+            return None
+        increment, law = self.increment, springs.law
+        mechanics = increment.mechanics.shifted(-springs.offset)
+        x = increment.weight * increment.velocity(force)
+        w = mechanics.displacement(x)
+        bearing = law.bearing(force, w)
+        answer, D = law.respond(bearing)
+        self.budget.systems += 1
+        try:
+            solve = mechanics.factorize(D)
+        except np.linalg.LinAlgError:
+            return None
+        b = -np.einsum("iab,ib->ia", D, w - bearing)
+        x = x + solve(mechanics.residual(x, answer), b, SEARCH.newton.loosest)
+        found = self._newton_nearest(springs, mechanics, (x, increment.weight * before))
+        self.last += found is not None
+        return found
 
     def _newton(
         self,
@@ -216,13 +251,13 @@ class _Search:
         while True:
             e = residuals(blocks, law, offset, rho, f, y, each) / increment.scale
             ended = budget.sweeps > 0 and (e <= settings.accuracy or budget.sweeps_spent)
-            velocity = increment.velocity(f)
             if e <= near:
-                found = self._newton_at(springs.s, (velocity, before))
+                found = self._newton_from(springs, f, before)
                 if found is not None:
                     return found
                 near = 0.1 * e
             if ended:
+                velocity = increment.velocity(f)
                 w = (increment.rows @ velocity).reshape(increment.shape) + offset
                 return _Found(springs, f, velocity, w)
             if budget.sweeps == 0:

@@ -104,10 +104,14 @@ def test_a_chute_rests_when_gentle_and_flows_when_steep():
         assert (along > 0.1) == flows  # [m/s]; 0.3 to 0.7 where it flows
         if flows:
             continue
-        base = [on(scene, result, name) for name in scene.bodies.names if name.startswith("base")]
+        base, names = [], [name for name in scene.bodies.names if name.startswith("base")]
+        for _ in range(50):
+            result = simulation.step()
+            base.append(np.sum([on(scene, result, name) for name in names], axis=0))
         weight = scene.bodies.mass[:-1][free[:-1]].sum() * scene.gravity[:3]
-        # what moves still takes part of it
-        np.testing.assert_allclose(np.sum(base, axis=0), weight, atol=0.01 * np.abs(weight).max())
+        # single balls roll on for ever: an impact of one changes the force of a step by 6 %, and
+        # their momentum that of 50 steps by some 0.3 %
+        np.testing.assert_allclose(np.mean(base, axis=0), weight, atol=0.01 * np.abs(weight).max())
 
 
 def test_a_vibrated_box_follows_its_eccentric():

@@ -2,7 +2,8 @@
 
 GMRES has an incomplete factor of the system, or the factorization of one before it: from one Newton
 step to the next few contacts open, slip or stick. Which pays is found as one finds whether to rent
-or to buy: once what was spent on GMRES would have paid for factorizations, one is made.
+or to buy: once what was spent on GMRES, and the next system will take, would have paid for a
+factorization, that is made.
 """
 
 import numpy as np
@@ -24,25 +25,24 @@ iteration of GMRES, which reads it and its incomplete factor from memory, and as
 factor in a substitution; measured on packings of 2,000 balls."""
 
 
-PRICE = 2.0
-"""Work on GMRES, in factorizations, after which one is made for the systems to come: it shortens
-them, and most Newton iterations near rest end before that."""
-
-
 class Patience:
     """Experience with the large systems of one network.
 
     iterations: limit of GMRES, raised after a success and lowered after a failure. After each
     failure in a row twice as many systems are factorized without trying it. Work is counted in
     multiplications of a factorization. factor: the last one, or None. spent: on GMRES without it,
-    since there was none. last: that of the last system. served: whether ``factor`` has solved
-    others than its own; each that did not makes the next one twice as dear.
+    since there was none. last: that of the last system. rate: its iterations for a factor e of the
+    residual. served: whether ``factor`` has solved
+    others than its own. price: work on GMRES, over that of a factorization, at which one is made
+    for the systems to come; infinite where contacts change by much from one to the next, as in
+    secant iterations. A factor that did not serve doubles it.
     """
 
     def __init__(self):
         self.iterations, self._failures, self._skip = PATIENCE, 0, 0
         self.factor: Factor | None = None
-        self.spent, self.last, self.served, self._dear = 0.0, np.inf, False, PRICE
+        self.spent, self.last, self.served, self.price = 0.0, np.inf, False, np.inf
+        self.rate = 0.0
 
     def tries(self) -> bool:
         """Whether it is GMRES' turn."""
@@ -57,9 +57,10 @@ class Patience:
         self._failures = 0 if success else self._failures + 1
         self._skip = 0 if success else 2 ** min(self._failures, 5) - 1
 
-    def pays(self, work: float) -> bool:
-        """Whether a factorization would have paid by now."""
-        return self.spent >= self._dear * work
+    def pays(self, work: float, expected: float) -> bool:
+        """Whether a factorization of that work would have paid by the end of a system of which so
+        much is expected of GMRES."""
+        return self.spent + expected >= self.price * work
 
     def keep(self, factor: Factor) -> None:
         """For the systems to come."""
@@ -67,7 +68,7 @@ class Patience:
 
     def forget(self) -> None:
         """What is kept, which is of no use any more."""
-        self._dear = PRICE if self.served else 2.0 * self._dear
+        self.price = self.price if self.served else 2.0 * self.price
         self.factor = None
 
 
@@ -109,7 +110,8 @@ class LargeSystem:
     def _by_an_incomplete_one(self, rhs: np.ndarray, accuracy: float) -> np.ndarray | None:
         """None where it takes longer than a factorization."""
         patience, each = self.patience, MOVED * self.values.size
-        if patience.pays(self.work) or not patience.tries():
+        expected = each * patience.rate * -np.log(accuracy)
+        if patience.pays(self.work, expected) or not patience.tries():
             return None
         limit = max(int(min(patience.iterations, self.work / each)), 1)
         if self.incomplete is None:
@@ -118,5 +120,6 @@ class LargeSystem:
         good = reached <= accuracy
         patience.learn(good)
         patience.spent += steps * each
+        patience.rate = steps / max(-np.log(max(reached, np.finfo(float).tiny)), 1.0)
         patience.last = steps * each if good else np.inf
         return x if good else None

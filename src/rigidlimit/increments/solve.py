@@ -182,6 +182,8 @@ class _Search:
         mechanics = increment.mechanics.shifted(-springs.offset)
         x = increment.weight * increment.velocity(force)
         w = mechanics.displacement(x)
+        if not increment.small:
+            increment.mechanics.iterative.price = 1.0  # few contacts will change
         bearing = law.bearing(force, w)
         answer, D = law.respond(bearing)
         self.budget.systems += 1

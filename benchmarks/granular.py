@@ -4,6 +4,7 @@ heap      500 balls poured into a heap: its slope, by `settle` and by the DEM wi
 poured    150 balls, by contact dynamics from the first fall on, and by the DEM
 packings  packing fraction and contacts a ball of rough packings, by friction
 pours     300 balls poured to rest: the statistics of their packing and forces, beside the DEM
+steps     300, 2,000 and 10,000 balls poured: processor time of a step, and how the steps ended
 silo      pressure in a silo against Janssen's curve
 shear     shear stress of a direct shear box against the way of its upper half
 """
@@ -155,6 +156,28 @@ def pours(count=300, friction=0.5, seeds=SEEDS, steps=300, dt=2e-3, scale=1e-3):
                 )
             )
         )  # fmt: skip
+
+
+def steps(counts=(300, 2000, 10_000), until=(300, 240, 260), friction=0.5, seed=0, dt=2e-3):
+    """Of contact dynamics from the first fall on; the first step, which compiles, is not timed."""
+    for count, last in zip(counts, until, strict=True):
+        scene = rl.scenes.rough_packing(count, friction=friction, seed=seed)
+        simulation, took, exact = rl.Simulation(scene, dt=dt), [], []
+        for _ in range(last):
+            began = time.process_time()
+            step = simulation.step()
+            took.append(time.process_time() - began)
+            exact.append(step.converged)
+        took = np.array(took[1:])
+        speed = np.median(np.abs(step.state.velocity[:, :3]).max(axis=1))
+        print(
+            f"steps: {count} balls: {took.sum():.0f} s for {last} steps, median "
+            f"{np.median(took):.2g} s, longest {took.max():.2g} s, {(took > 1.0).sum()} above 1 s, "
+            f"{(took > 3.0).sum()} above 3 s; {exact.count(False)} approximate, of the last 100 "
+            f"{exact[-100:].count(False)}; {len(step.contacts)} contacts, median speed "
+            f"{speed:.0e} m/s at the end",
+            flush=True,
+        )
 
 
 def packings(count=300, frictions=(0.0, 0.1, 0.3, 0.5, 1.0)):
@@ -340,6 +363,7 @@ CHECKS = {
     "poured": poured,
     "packings": packings,
     "pours": pours,
+    "steps": steps,
     "silo": silo,
     "shear": shear,
 }

@@ -214,7 +214,7 @@ def test_constants_of_the_corpus(capsys):
     ball = next(
         e for e in corpus.entries.ENTRIES if e.name == "forces: pyramid 4, six decades, p = 1.4"
     )
-    corpus.mutate("problem.LEAST_EXPONENT", 10.0, [ball])
+    corpus.mutate("checked.LEAST_EXPONENT", 10.0, [ball])
     said = capsys.readouterr().out
     assert "x 10 needed by forces: pyramid 4" in said and "x 0.1 needed by none, work 1.00" in said
     assert getattr(bound.module, bound.name) == bound.value

@@ -6,7 +6,7 @@
 array([3.333333, 3.333333, 3.333333])
 """
 
-from importlib import import_module
+from ._support.lazy import by_name
 
 __version__ = "0.1.0"
 
@@ -128,19 +128,8 @@ _ALIASES = {"plots": "output.plots"}
 __all__ = ["__version__", *sorted(_HOME), *_PACKAGES, *_ALIASES]
 
 
-def __getattr__(name):
-    # names are imported when first used: `import rigidlimit` stays quick
-    if name in _HOME:
-        value = getattr(import_module(f".{_HOME[name]}", __name__), name)
-    elif name in _PACKAGES:
-        value = import_module(f".{name}", __name__)
-    elif name in _ALIASES:
-        value = import_module(f".{_ALIASES[name]}", __name__)
-    else:
-        raise AttributeError(f"module 'rigidlimit' has no attribute {name!r}")
-    globals()[name] = value
-    import_module("._support.compiling", __name__).announce()
-    return value
+# names are imported when first used: `import rigidlimit` stays quick
+__getattr__ = by_name(__name__, _HOME, {name: name for name in _PACKAGES} | _ALIASES)
 
 
 def __dir__():

@@ -3,17 +3,24 @@
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import MappingProxyType
 
-from .compiling import announce
 
-
-def by_name(package: str, home: Mapping[str, str]) -> Callable[[str], object]:
-    """The ``__getattr__`` of a package; home: module below it that each name stands in."""
+def by_name(
+    package: str, home: Mapping[str, str], modules: Mapping[str, str] = MappingProxyType({})
+) -> Callable[[str], object]:
+    """The ``__getattr__`` of a package; home: module below it that each name stands in; modules:
+    names that are modules below it themselves."""
 
     def get(name: str) -> object:
-        if name not in home:
+        from .compiling import announce
+
+        if name in home:
+            value = getattr(import_module(f".{home[name]}", package), name)
+        elif name in modules:
+            value = import_module(f".{modules[name]}", package)
+        else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f".{home[name]}", package), name)
         setattr(sys.modules[package], name, value)
         announce()
         return value

@@ -16,7 +16,7 @@ SELDOM = 50_000
 goes through hundreds of thousands of objects of the compiler again and again, a fifth of the
 time."""
 
-LINE = "compiling its kernels, 15 s to two minutes; later runs find them in the cache"
+LINE = "rigidlimit: compiling its kernels, 15 s to two minutes; later runs find them in the cache"
 
 _watch = None
 
@@ -28,8 +28,8 @@ def announce() -> None:
         watch(logging.getLogger("rigidlimit").warning)
 
 
-def watch(say: Callable[[str, str], object] | None, *, collect_seldom: bool = False) -> None:
-    """Calls ``say("rigidlimit: %s", line)`` once where kernels compile for long; None: never.
+def watch(say: Callable[[str], object] | None, *, collect_seldom: bool = False) -> None:
+    """Calls ``say`` with a line once where kernels compile for long; None: never.
 
     collect_seldom: whether the garbage collector looks seldom while numba compiles.
     """
@@ -42,7 +42,7 @@ def watch(say: Callable[[str, str], object] | None, *, collect_seldom: bool = Fa
     event.register("numba:compile", _watch)
 
 
-def listener(base: type, say: Callable[[str, str], object] | None, collect_seldom: bool):
+def listener(base: type, say: Callable[[str], object] | None, collect_seldom: bool):
     """Of numba's events, for ``watch``; base: ``event.Listener``, which takes long to import."""
 
     class Watch(base):
@@ -80,7 +80,7 @@ def listener(base: type, say: Callable[[str, str], object] | None, collect_seldo
 
         def say(self) -> None:
             self.spent = None  # once is enough
-            say("rigidlimit: %s", LINE)
+            say(LINE)
 
     return Watch()
 

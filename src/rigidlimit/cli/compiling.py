@@ -11,5 +11,5 @@ def watch_compiler(*, quiet: bool = False) -> None:
     watch(None if quiet else _print, collect_seldom=True)
 
 
-def _print(text: str, line: str) -> None:
-    print(text % line, file=sys.stderr, flush=True)
+def _print(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -16,6 +16,7 @@ from ..adapters.packings.dump_slices import (
     read_pairs,
 )
 from ..adapters.packings.lammps_local import springs_of
+from ..adapters.packings.lines import named
 from ..bodies import Bodies, State
 from ..errors import InputError
 from ..pose.springs import Springs
@@ -65,10 +66,8 @@ class Pairs:
 
     def springs(self, bodies: Bodies, state: State, number: np.ndarray) -> Springs:
         """Those of a part, whose bodies have these numbers (n,)."""
-        try:
+        with named(self.path):
             return springs_of(bodies, state, self.ids, self.force, 1.0, self._ids_of(number))
-        except InputError as error:
-            raise InputError(f"{self.path}: {error}") from None
 
     def _ids_of(self, number: np.ndarray) -> list[int]:
         """Ids of bodies; of those without an entry -1, which is no ball's."""

@@ -5,14 +5,15 @@ expected.
 """
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ..._support.words import counted
-from ...errors import InputError
+from ...errors import InputError, SceneError
 
 GZIP = b"\x1f\x8b"
 
@@ -117,3 +118,14 @@ def read_text(path: str | Path) -> Text:
         else:
             reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{path}: cannot be read: {reason}") from error
+
+
+@contextmanager
+def named(path: str | Path) -> Iterator[None]:
+    """Errors of input with the file in front; those of the scene name its bodies."""
+    try:
+        yield
+    except SceneError:
+        raise
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None

@@ -1,7 +1,6 @@
 """``read_packing``: a packing from another program's file as a scene, and its forces."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,14 +10,14 @@ from numpy.typing import ArrayLike
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...bodies import Material
-from ...errors import InputError, SceneError, nearest
+from ...errors import InputError, nearest
 from ...pose import PoseForces, Springs, forces_at_pose, given_forces
 from ...scenes.scene import Scene
 from .balls import Balls, as_scene, check_width, in_box, kept_axes, newtons, periodic_down
 from .box import Box
 from .contact_forces import read_contact_forces, walls_left_out
 from .lammps_local import read_local, springs_of
-from .lines import read_text
+from .lines import named, read_text
 from .reading import FORMATS, format_of, notes_of, read_balls
 
 
@@ -236,7 +235,7 @@ def read_packing(
         text, format, frame=frame, columns=columns, style=atom_style, boundary=boundary
     )
     name = path.name.removesuffix(".gz").rpartition(".")[0] or path.name
-    with _named(path):
+    with named(path):
         balls = balls.scaled(units).with_radius(radius)
         if periodic not in ("keep", "ignore") and gravity is None and periodic_down(balls, dim):
             of_scene["gravity"] = np.zeros(dim or 3)
@@ -249,7 +248,7 @@ def read_packing(
     kept, notes = None, notes_of(text, format, boundary)
     if springs is not None:
         pairs = read_local(read_text(springs), frame)
-        with _named(springs):
+        with named(springs):
             kept = springs_of(scene.bodies, scene.state, *pairs, newtons(units or balls.units))
         kept = replace(kept, stiffness=stiffness)
         scene.springs = kept
@@ -267,17 +266,6 @@ def _given(
     """(forces that a file states, notes of what is left out); factor: N of a unit of force."""
     known = {str(each) for each in balls.id.tolist()}
     pairs, force, walls = read_contact_forces(read_text(path), frame, known)
-    with _named(path):
+    with named(path):
         found = given_forces(scene, pairs, factor * force, source=path.name)
     return found, walls_left_out(walls)
-
-
-@contextmanager
-def _named(path: str | Path) -> Iterator[None]:
-    """Errors of input with the file in front; those of the scene name its bodies."""
-    try:
-        yield
-    except SceneError:
-        raise
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None

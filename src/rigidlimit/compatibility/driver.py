@@ -189,8 +189,8 @@ def compatible_forces(
             f"method {method!r} takes no gap_error; expected method='newton' for initial gaps"
         )
     if admissible is not None:
-        what = dict(what="contact (row of B)")
-        admissible = arrays.vector("admissible", admissible, len(problem.stiffness), **what)
+        m = len(problem.stiffness)
+        admissible = arrays.vector("admissible", admissible, m, what="contact (row of B)")
     return smooth_forces(
         problem,
         method=method,

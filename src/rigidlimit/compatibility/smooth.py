@@ -138,16 +138,14 @@ def _answer(
         # where initial overlaps press harder than the load, rounding is that of their forces
         size = max(size, pressing(problem.rows, force, problem.free))
     common = problem.balance(force, asked, size)
-    met, imbalance = common["residual"] <= tolerance, common["imbalance"]
-    stopped = status in (Status.STALLED, Status.MAX_ITERATIONS) and nearest_status is None
-    if status is Status.CONVERGED and not met:
-        status = Status.STALLED
-    elif stopped and met and gap <= SETTINGS.gap * tolerance:
-        status = Status.CONVERGED  # solvers aim for a little more than the tolerance
-    elif status is Status.LOAD_NOT_CARRIED and nearest_status is Status.CONVERGED:
-        short = np.abs(imbalance + asked - balanced)[dofs] / arm[dofs]
-        if short.max(initial=0.0) > tolerance * size:
-            nearest_status = Status.STALLED
+    short = np.abs(common["imbalance"] + asked - balanced)[dofs] / arm[dofs]
+    status, nearest_status = _statuses(
+        status,
+        nearest_status,
+        met=common["residual"] <= tolerance,
+        lawful=gap <= SETTINGS.gap * tolerance,
+        short=short.max(initial=0.0) > tolerance * size,
+    )
     largest = float(force.max(initial=0.0)) or 1.0
 
     def off_by(gap: float) -> float:
@@ -173,3 +171,19 @@ def _answer(
         routes=tuple(stats.routes),
         load=None if found.load is None else balanced,
     )
+
+
+def _statuses(
+    status: Status, nearest: Status | None, *, met: bool, lawful: bool, short: bool
+) -> tuple[Status, Status | None]:
+    """(status, nearest_status) by the forces in the units that were given. met: whether they
+    balance the load; lawful: whether they have the least energy; short: whether they miss the load
+    that they are to balance."""
+    stopped = status in (Status.STALLED, Status.MAX_ITERATIONS) and nearest is None
+    if status is Status.CONVERGED and not met:
+        return Status.STALLED, nearest
+    if stopped and met and lawful:
+        return Status.CONVERGED, nearest  # solvers aim for a little more than the tolerance
+    if status is Status.LOAD_NOT_CARRIED and nearest is Status.CONVERGED and short:
+        return status, Status.STALLED
+    return status, nearest

@@ -90,7 +90,7 @@ def _taken(bodies, B, load, force, apart):
         arm = reach[columns]
         dense = B[rows][:, columns].toarray() / arm
         VT, S, push = decomposed(dense, load[columns] / arm)
-        slight = (TOLERANCES.weak >= S) & (push <= TOLERANCES.weak * size)
+        slight = _slight(S, push, size)
         taken = slight & (TOLERANCES.zero < S)
         if not taken.any():
             continue
@@ -181,11 +181,16 @@ def decomposed(dense: np.ndarray, load: np.ndarray) -> tuple[np.ndarray, np.ndar
     return VT, np.pad(S, (0, c - len(S))), np.abs(VT @ load)
 
 
+def _slight(S, push, size):
+    """Which motions are resisted by weak at most and have no load of their own, (c,) bool. push
+    (c,): the load along each; size: of all loads."""
+    return (TOLERANCES.weak >= S) & (push <= TOLERANCES.weak * size)
+
+
 def _held(dense, load):
     """Columns of B over reach (m, c) to be held, for a load over reach (c,)."""
     VT, S, push = decomposed(dense, load)
-    size = np.abs(load).max(initial=0.0)
-    slight = (TOLERANCES.weak >= S) & (push <= TOLERANCES.weak * size)
+    slight = _slight(S, push, np.abs(load).max(initial=0.0))
     if not slight.any():
         return np.zeros(0, int)
     c = dense.shape[1]

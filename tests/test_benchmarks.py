@@ -25,7 +25,7 @@ from benchmarks import (
     scaling,
 )
 from benchmarks.corpus import __main__ as corpus
-from benchmarks.corpus import constants, rough
+from benchmarks.corpus import constants, moving, rough
 from benchmarks.corpus import runs as corpus_runs
 from benchmarks.corpus.problems import Entry
 
@@ -168,6 +168,17 @@ def test_corpus_runs_keep_both_steps():
     assert kinds == ["Dynamics", "Forces"] and all(result.converged for _, result in found)
 
 
+def test_corpus_has_steps_of_rough_bodies():
+    """Property: problems that a run stated are solved to the same digits again, and in any order of
+    the contacts to what the residual of 1e-10 leaves."""
+    run = moving.stated(corpus_runs.steps(rl.scenes.incline, 2))
+    assert [type(problem).__name__ for problem in run()] == ["Motion"] * 2
+    first, again = (corpus.measure(Entry("incline", run)) for _ in range(2))
+    assert first[0].digest == again[0].digest
+    assert first[0].status == "converged" and first[0].order < 1e-8
+    assert first[0].factorizations > 0
+
+
 @pytest.mark.parametrize("name", ("shear-111", "silo-1-16", "silo-4-5"))
 def test_corpus_has_captured_steps_with_friction(name):
     """Property: they are solved, in any order of the contacts."""
@@ -209,14 +220,17 @@ def test_engines(name):
 
 def test_constants_of_the_corpus(capsys):
     """Example: a constant that no value may replace is needed by an entry, and is what it was
-    afterwards; compiled ones are named."""
+    afterwards; compiled ones, and those of code that no entry comes to, are named."""
     (bound,) = (c for c in constants.constants() if c.label.endswith("LEAST_EXPONENT"))
     ball = next(
         e for e in corpus.entries.ENTRIES if e.name == "forces: pyramid 4, six decades, p = 1.4"
     )
     corpus.mutate("checked.LEAST_EXPONENT", 10.0, [ball])
     said = capsys.readouterr().out
-    assert "x 10 needed by forces: pyramid 4" in said and "x 0.1 needed by none, work 1.00" in said
+    assert "x 10 needed by forces: pyramid 4" in said
+    assert "x 0.1 needed by none of 1, work 1.00" in said
+    corpus.mutate("budget.LARGE", 10.0, [ball])
+    assert capsys.readouterr().out.endswith("LARGE = 2000: no entry comes to it\n")
     assert getattr(bound.module, bound.name) == bound.value
     fixed = [c.label for c in constants.constants() if "compiled" in constants.fixed_places(c)]
     assert "equilibrium.rough_newton.SETTINGS.halvings" in fixed

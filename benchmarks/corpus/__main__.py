@@ -3,25 +3,28 @@
     python -m benchmarks.corpus [--quick] [--only TEXT] [--out FILE] [--compare BEFORE]
     python -m benchmarks.corpus --mutate TEXT [--factor 10]     see ``constants.py``
 
-An entry has a row for each of the two solves that it asks for. status: the worst of its solves;
-residual: the largest; order: how far the answer moves, over its size, if the contacts come in
-another order (velocities of step 1, forces of step 2); open: how far forces may be off, as step 2
-says itself; routes: all that were taken; digest: two sums of the last answer with weights at
-random, which a change of the answer by a part of its size changes by about that part times the root
-of their number.
+An entry has a row for each of the solves that it asks for: step 1, step 2, or both at once, of
+rough bodies. status: of all its solves, counted where they differ; residual: the largest; order:
+how far the answer moves, over its size, if the contacts come in another order (velocities of step
+1, forces of step 2); open: how far forces may be off, as step 2 says itself; products: steps of
+conjugate gradients, or sweeps; routes: all that were taken; digest: two sums of the last answer of
+a run, or of all exact answers to problems that are stated, with weights at random, which a change
+of an answer by a part of its size changes by about that part times the root of their number.
 """
 
 import argparse
 import csv
 import time
-from dataclasses import dataclass, fields
+from collections import Counter
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
 
 from rigidlimit.errors import InputError
+from rigidlimit.status import Status
 
-from . import entries, rough, runs
+from . import entries, moving, rough, runs
 
 KEPT = Path(__file__).with_name("before.tsv")
 
@@ -31,7 +34,7 @@ class Row:
     """One solve, or all of one kind that an entry asks for."""
 
     name: str
-    step: int
+    step: int | str
     solves: int = 0
     status: str = ""
     residual: float = 0.0
@@ -42,25 +45,28 @@ class Row:
     seconds: float = 0.0
     digest: str = ""
     routes: str = ""
+    ended: Counter = field(default_factory=Counter)
 
     def add(self, problem, result):
         """Take one more result in."""
         self.solves += 1
-        found = str(result.status)
-        known = self.status.split(", ") if self.status else []
-        self.status = ", ".join(sorted({*known, found}, key=lambda s: s == "converged"))
+        self.ended[str(result.status)] += 1
+        self.status = ", ".join(
+            status if len(self.ended) == 1 else f"{status} {count}"
+            for status, count in sorted(self.ended.items(), key=lambda s: (s[0] == "converged", s))
+        )
         self.residual = max(self.residual, result.residual)
         self.open = max(self.open, getattr(result, "force_error", 0.0))
         self.factorizations += problem.systems(result)
-        self.products += getattr(result, "linear_iterations", 0)
+        self.products += getattr(result, "linear_iterations", getattr(result, "sweeps", 0))
         known = self.routes.split(" > ") if self.routes else []
         self.routes = " > ".join(dict.fromkeys([*known, *getattr(result, "routes", ())]))
 
 
-def digest(problem, result) -> str:
+def digest(problem, result) -> np.ndarray:
     answer = problem.answer(result).ravel()
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, len(answer)))
-    return " ".join(f"{s:.9f}" for s in signs @ answer / problem.size(result))
+    return signs @ answer / problem.size(result)
 
 
 def measure(entry, *, in_order: bool = True) -> list[Row]:
@@ -69,19 +75,22 @@ def measure(entry, *, in_order: bool = True) -> list[Row]:
     begin = time.process_time()
     found = entry.make()
     spent = time.process_time() - begin
-    rows = {}
+    rows, sums = {}, {}
     for item in found:
         problem, result = item if isinstance(item, tuple) else (item, None)
         row = rows.setdefault(problem.step, Row(entry.name, problem.step))
         if result is None:
             begin = time.process_time()
             result = problem.solve()
-            spent = time.process_time() - begin
+            spent = row.seconds + time.process_time() - begin
+            if result.status != Status.APPROXIMATE:
+                sums[problem.step] = sums.get(problem.step, 0.0) + digest(problem, result)
         row.add(problem, result)
         row.seconds, row.last = spent, (problem, result)
     for row in rows.values():
         problem, result = row.last
-        row.digest = digest(problem, result)
+        signs = sums.get(row.step, digest(problem, result))
+        row.digest = " ".join(f"{s:.9f}" for s in signs)
         if not in_order:
             continue
         order = np.random.default_rng(1).permutation(problem.contacts)
@@ -91,7 +100,7 @@ def measure(entry, *, in_order: bool = True) -> list[Row]:
     return list(rows.values())
 
 
-NAMES = [field.name for field in fields(Row)]
+NAMES = [field.name for field in fields(Row) if field.name != "ended"]
 
 
 def written(row) -> dict:
@@ -105,7 +114,7 @@ def written(row) -> dict:
 
 def told(row: dict) -> str:
     return (
-        f"{row['name'][:44]:44} {row['step']} {row['status'][:24]:16} {row['residual']:>7} "
+        f"{row['name'][:44]:44} {row['step']:4} {row['status'][:30]:16} {row['residual']:>7} "
         f"{row['order']:>7} {row['open']:>7} {row['factorizations']:>5} {row['products']:>6} "
         f"{float(row['seconds']):7.3f}  {row['routes']}"
     )
@@ -149,27 +158,31 @@ def mutate(text: str, factor: float, chosen: list) -> None:
     """Print for each constant whose label holds ``text`` which entry needs it."""
     from . import constants
 
-    before, work = {}, 0
+    before, names = {}, {}
     for entry in chosen:
         for row in measure(entry, in_order=False):
-            before[row.name, str(row.step)] = written(row)
-            work += row.factorizations + row.products
-    wanted = [c for c in constants.constants() if text in c.label]
-    for constant in wanted:
-        fixed = constants.fixed_places(constant)
-        said = [f"not tried: {fixed}"] if fixed else [
-            _needed(constant, f, before, work, chosen) for f in (factor, 1.0 / factor)
-        ]  # fmt: skip
+            before[row.name, str(row.step)] = row
+        with constants.names_seen() as names[entry.name]:
+            measure(entry, in_order=False)
+    for constant in (c for c in constants.constants() if text in c.label):
+        name = constant.field or constant.name
+        users = [entry for entry in chosen if name in names[entry.name]]
+        if fixed := constants.fixed_places(constant):
+            said = [f"not tried: {fixed}"]
+        elif not users:
+            said = ["no entry comes to it"]
+        else:
+            said = [_needed(constant, f, before, users) for f in (factor, 1.0 / factor)]
         print(f"{constant.label} = {constant.value:g}: " + "; ".join(said), flush=True)
 
 
-def _needed(constant, factor: float, before: dict, work: int, chosen: list) -> str:
-    """Who needs a constant that is changed by a factor, or what it costs."""
+def _needed(constant, factor: float, before: dict, users: list) -> str:
+    """Which of these entries needs a constant that is changed by a factor, or what it costs."""
     from .constants import PATIENCE, TooLong, within
 
-    now, name = 0, f"x {factor:g}"
+    now, work, name = 0, 0, f"x {factor:g}"
     with constant.times(factor):
-        for entry in chosen:
+        for entry in users:
             try:
                 with within(PATIENCE):
                     rows = measure(entry, in_order=False)
@@ -177,12 +190,21 @@ def _needed(constant, factor: float, before: dict, work: int, chosen: list) -> s
                 return f"{name} needed by {entry.name} (over {PATIENCE} s)"
             except Exception as error:
                 return f"{name} needed by {entry.name} ({type(error).__name__})"
-            now += sum(row.factorizations + row.products for row in rows)
-            found = {(row.name, str(row.step)): written(row) for row in rows}
-            changes = differences(before, found, times=False)
+            found = {(row.name, str(row.step)): row for row in rows}
+            known = {key: before[key] for key in found if key in before}
+            now, work = now + _work(found), work + _work(known)
+            changes = differences(_table(known), _table(found), times=False)
             if changes:
                 return f"{name} needed by {changes[0]}"
-    return f"{name} needed by none, work {now / max(work, 1):.2f}"
+    return f"{name} needed by none of {len(users)}, work {now / max(work, 1):.2f}"
+
+
+def _work(rows: dict) -> int:
+    return sum(row.factorizations + row.products for row in rows.values())
+
+
+def _table(rows: dict) -> dict:
+    return {key: written(row) for key, row in rows.items()}
 
 
 def main():
@@ -200,7 +222,7 @@ def main():
     options = parser.parse_args()
     chosen = [
         entry
-        for entry in [*entries.ENTRIES, *runs.ENTRIES, *rough.ENTRIES]
+        for entry in [*entries.ENTRIES, *runs.ENTRIES, *rough.ENTRIES, *moving.ENTRIES]
         if any(part in entry.name for part in options.only.split(","))
         and not (options.quick and entry.slow)
     ]
@@ -214,6 +236,8 @@ def main():
         except InputError as error:
             print(f"{entry.name}: {error}")
             continue
+        if not found:
+            print(f"{entry.name}: no problem: a package or the captured problems are not here")
         for row in found:
             text = written(row)
             rows[row.name, str(row.step)] = text

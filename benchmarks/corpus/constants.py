@@ -5,8 +5,9 @@
 TEXT: part of ``module.NAME`` or ``module.NAME.field``; "" for all of the solvers. An entry needs a
 constant where its status, residual or answer changes as ``--compare`` would report; where none
 does, the largest change of the work (factorizations and conjugate gradient steps of all entries) is
-what the constant costs or saves. Constants that compiled code holds, or that others are made of as
-modules are imported, cannot be changed in a running program, and are named as such.
+what the constant costs or saves. Only entries that come to code with the constant's name are solved
+again; where there is none, that is said. Constants that compiled code holds, or that others are
+made of as modules are imported, cannot be changed in a running program, and are named as such.
 """
 
 import ast
@@ -23,7 +24,8 @@ PACKAGES = (
     "linear", "equilibrium", "dynamics", "compatibility", "conditioning", "increments",
 )  # fmt: skip
 PATIENCE = 20
-"""Seconds of one entry with a constant that is changed; beyond them the entry needs it."""
+"""Seconds of processor time of one entry with a constant that is changed; beyond them the entry
+needs it."""
 
 
 class TooLong(Exception):
@@ -147,10 +149,29 @@ def within(seconds: int) -> Iterator[None]:
     def late(*_):
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@contextmanager
+def names_seen() -> Iterator[set]:
+    """The names of globals and attributes in all functions of the program that the block calls."""
+    codes, names = set(), set()
+
+    def seen(frame, event, _):
+        if event == "call":
+            codes.add(frame.f_code)
+
+    sys.setprofile(seen)
+    try:
+        yield names
+    finally:
+        sys.setprofile(None)
+        for code in codes:
+            if "rigidlimit" in code.co_filename:
+                names.update(code.co_names)

@@ -1,7 +1,9 @@
-"""What an entry of the corpus is: one of the two solves with its arguments, or what leads to some.
+"""What an entry of the corpus is: a solve with its arguments, or what leads to some.
 
 ``Dynamics`` and ``Forces`` hold the keywords of ``rigidlimit.contact_dynamics`` and
-``rigidlimit.compatible_forces``. ``captured`` collects those of a run, of an adapter or of a file.
+``rigidlimit.compatible_forces``, the two steps; ``Motion`` the arguments of
+``increments.solve.solve``, which is both at once for rough bodies. ``captured`` collects those of a
+run, of an adapter or of a file.
 """
 
 import importlib
@@ -14,6 +16,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import rigidlimit as rl
+from rigidlimit.compatibility import ContactHistory
+from rigidlimit.increments.solve import solve as solve_increment
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,58 @@ class Forces:
         return answer[np.argsort(order)]
 
 
+@dataclass(frozen=True)
+class Motion:
+    """A step of rough bodies, motion and forces together: arguments of ``increments.solve``."""
+
+    given: dict
+
+    step = "both"
+    PER_CONTACT = ("moved", "driven", "rho", "gap", "slop")
+
+    def solve(self, given=None):
+        given = given or self.given
+        # as it was stated, without what a solve before has found out about its linear systems
+        return solve_increment(**given | dict(increment=replace(given["increment"])))
+
+    def answer(self, result):
+        """Velocities (n,) and forces (m d,), each over the largest."""
+        fastest = max(self.given["increment"].scale, np.abs(result.velocity).max(initial=0.0))
+        strongest = np.abs(result.force).max(initial=0.0) or 1.0
+        return np.concatenate([result.velocity / fastest, (result.force / strongest).ravel()])
+
+    def size(self, result) -> float:
+        return 1.0
+
+    def systems(self, result) -> int:
+        return result.systems
+
+    @property
+    def contacts(self) -> int:
+        return self.given["increment"].shape[0]
+
+    def in_order(self, order) -> dict:
+        """Also the order in which sweeps go over the contacts."""
+        known = self.given["increment"]
+        springs, history, d = known.springs, known.history, known.shape[1]
+        moved = {name: getattr(known, name)[order] for name in self.PER_CONTACT}
+        moved["rows"] = known.rows[(d * order[:, None] + np.arange(d)).ravel()]
+        moved["springs"] = replace(
+            springs,
+            normal=springs.normal[order],
+            tangential=springs.tangential[order],
+            friction=springs.friction[order],
+        )
+        moved["history"] = ContactHistory(history.normal[order], history.tangential[order])
+        return self.given | dict(increment=replace(known, **moved))
+
+    def put_back(self, answer, order):
+        """An answer to ``in_order(order)`` as one to the problem itself."""
+        m, d = self.given["increment"].shape
+        velocity, force = answer[: -m * d], answer[-m * d :].reshape(m, d)
+        return np.concatenate([velocity, force[np.argsort(order)].ravel()])
+
+
 def smooth(problem) -> bool:
     return problem.given.get("tangential") is None
 
@@ -145,10 +201,16 @@ def forces(B, load, **options) -> Forces:
 
 
 ASKED = {
-    "contact_dynamics": (Dynamics, ("M", "B", "gap", "velocity", "external_force", "dt")),
-    "compatible_forces": (Forces, ("B", "load")),
+    "contact_dynamics": (
+        rl.contact_dynamics,
+        Dynamics,
+        ("M", "B", "gap", "velocity", "external_force", "dt"),
+    ),
+    "compatible_forces": (rl.compatible_forces, Forces, ("B", "load")),
+    "solve": (solve_increment, Motion, ("increment", "s", "tolerance", "settings")),
 }
-"""Both steps: the problem that a call states, and its positional arguments."""
+"""By the names in the modules: the function, the problem that a call states, and its positional
+arguments."""
 
 
 @contextmanager
@@ -157,7 +219,7 @@ def captured(*modules: str, found: list):
     (problem, result)."""
 
     def keeping(name):
-        whole, (kind, names) = getattr(rl, name), ASKED[name]
+        whole, kind, names = ASKED[name]
 
         def call(*arguments, **options):
             given = dict(zip(names, arguments, strict=False)) | options
@@ -170,9 +232,9 @@ def captured(*modules: str, found: list):
     with ExitStack() as patches:
         for module in modules:
             place = importlib.import_module(f"rigidlimit.{module}")
-            names = [name for name in ASKED if hasattr(place, name)]
+            names = [name for name in ASKED if getattr(place, name, None) is ASKED[name][0]]
             if not names:
-                raise ValueError(f"rigidlimit.{module} solves neither step")
+                raise ValueError(f"rigidlimit.{module} solves no step")
             for name in names:
                 patches.enter_context(mock.patch.object(place, name, keeping(name)))
         yield

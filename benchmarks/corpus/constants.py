@@ -4,10 +4,11 @@
 
 TEXT: part of ``module.NAME`` or ``module.NAME.field``; "" for all of the solvers. An entry needs a
 constant where its status, residual or answer changes as ``--compare`` would report; where none
-does, the largest change of the work (factorizations and conjugate gradient steps of all entries) is
-what the constant costs or saves. Only entries that come to code with the constant's name are solved
-again; where there is none, that is said. Constants that compiled code holds, or that others are
-made of as modules are imported, cannot be changed in a running program, and are named as such.
+does, the work of the entries (factorizations, conjugate gradient steps, sweeps) over what it was,
+least and most, is what the constant saves or costs. Only entries that come to code with the
+constant's name are solved again; where there is none, that is said. Constants that compiled code
+holds, or that others are made of as modules are imported, cannot be changed in a running program,
+and are named as such.
 """
 
 import ast

@@ -31,6 +31,18 @@ def lidded(friction, ratio):
     return steps(lambda: lid(friction, ratio).scene, 1)
 
 
+def jammed_column(mass):
+    """Five balls, the lowest of another mass, between plates that close."""
+    scene, rough = rl.Scene(dt=1e-3), rl.Material(friction=0.5)
+    scene.add(rl.HalfSpace(), position=(0, 0, 0), material=rough)
+    for k in range(5):
+        at = (0, 0, 1 + 2 * k)
+        scene.add(rl.Sphere(1), position=at, mass=1 if k else mass, material=rough)
+    above = dict(position=(0, 0, 10), normal=(0, 0, -1), material=rough, fixed=True)
+    scene.add(rl.HalfSpace(), velocity=(0, 0, -0.1), **above)
+    return scene
+
+
 def poured(count, after, then, *, seed=0, **options):
     """Steps ``after`` to ``after + then`` of balls poured into a box."""
     made = partial(rl.scenes.rough_packing, count, seed=seed, friction=0.5)
@@ -50,6 +62,10 @@ ENTRIES = [
     *[
         Entry(f"moving: lid, {mu:g}, {ratio:.2g}", lidded(mu, ratio))
         for mu, ratio in ((0.5, 2 / 7), (0.6, 6 / 7))
+    ],
+    *[
+        Entry(f"moving: jammed column, 1 : {ratio:g}", steps(partial(jammed_column, 1 / ratio), 1))
+        for ratio in (1e3, 1e-3)
     ],
     *[Entry(f"moving: {name}", stated(steps(*run))) for name, run in DRIVEN.items()],
     Entry("moving: 60 balls poured", poured(60, 0, 150)),

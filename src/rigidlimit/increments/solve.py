@@ -4,9 +4,10 @@ In this order, each where the one before fails:
 
 1. the stiff limit from the forces that contacts remember, where the step before ended there, or
    secant iterations and Newton's method from rest, where contacts remember nothing;
-2. Gauss-Seidel sweeps at the stiffness s of moving bodies from the forces that contacts remember,
-   and Newton's method from where they come near, which near rest is where they begin, with contacts
-   open, sticking and sliding as in their forces.
+2. Newton's method at the stiffness s of moving bodies, in small networks;
+3. Gauss-Seidel sweeps at that s from the forces that contacts remember, and Newton's method from
+   where they come near, which near rest is where they begin, with contacts open, sticking and
+   sliding as in their forces.
 
 What Newton's method solved within few systems is continued to the stiff limit (``limit.py``).
 """
@@ -115,12 +116,14 @@ class _Search:
         self.moving = float(np.clip(increment.stiffness_of(loaded), *bounds))
 
     def run(self, s: float) -> Solution:
-        found = None
+        increment, force = self.increment, self.force
+        before, found = increment.step.velocity[increment.dofs], None
         if s >= self.settings.stiffest:
-            before = self.increment.step.velocity[self.increment.dofs]
-            found = self._split(s, before, self.force)
-        elif self.begins:
+            found = self._split(s, before, force)
+        elif self.begins and not increment.small:
             found = self._from_rest()
+        if found is None and increment.small:
+            found = self._newton_at(self.moving, (increment.velocity(force), before))
         if found is None:
             found = self._by_sweeps()
         if found.residual is not None:
@@ -143,6 +146,25 @@ class _Search:
         if s > self.moving:
             return self.increment.springs_at(s)
         return self.increment.springs_at(s, 1.0 if self.begins else UNDONE)
+
+    def _newton_at(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
+        """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to
+        balance."""
+        springs, weight = self._springs(s), self.increment.weight
+        mechanics = self.increment.mechanics.shifted(-springs.offset)
+
+        def imbalance(x: np.ndarray) -> float:
+            force, _ = springs.law.respond(mechanics.displacement(x))
+            return float(np.linalg.norm(mechanics.residual(x, force)))
+
+        return self._newton_near(
+            springs, mechanics, min((weight * v for v in starts), key=imbalance)
+        )
+
+    def _newton_near(self, springs: Springs, mechanics: Mechanics, x: np.ndarray) -> _Found | None:
+        """From the unknowns x (n,), as far as rounding lets it."""
+        slack = rounding(self.increment, springs.s, x / self.increment.weight)
+        return self._newton(springs, mechanics, x, min(slack, self.settings.accuracy))
 
     def _newton_from(self, springs: Springs, force: np.ndarray) -> _Found | None:
         """From forces (m, d) of sweeps.
@@ -168,8 +190,7 @@ class _Search:
             return None
         b = -np.einsum("iab,ib->ia", D, w - bearing)
         x = x + solve(mechanics.residual(x, answer), b, SEARCH.newton.loosest)
-        slack = min(rounding(increment, springs.s, x / increment.weight), self.settings.accuracy)
-        found = self._newton(springs, mechanics, x, slack)
+        found = self._newton_near(springs, mechanics, x)
         self.last += found is not None
         return found
 
@@ -287,7 +308,13 @@ class _Search:
 
     def _stiffer(self, found: _Found) -> _Found | None:
         s = found.springs.s * SEARCH.rise
-        return self._split(s, found.velocity, found.force, 1.0 / SEARCH.rise)
+        stiffer = self._split(s, found.velocity, found.force, 1.0 / SEARCH.rise)
+        if (
+            stiffer is None
+            and rounding(self.increment, s, found.velocity) <= self.settings.accuracy
+        ):
+            stiffer = self._newton_at(s, (found.velocity,))
+        return stiffer
 
     def _split(
         self, s: float, velocity: np.ndarray, force: np.ndarray, part: float = 0.0

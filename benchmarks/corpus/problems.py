@@ -155,8 +155,9 @@ class Motion:
 
     def put_back(self, answer, order):
         """An answer to ``in_order(order)`` as one to the problem itself."""
-        m, d = self.given["increment"].shape
-        velocity, force = answer[: -m * d], answer[-m * d :].reshape(m, d)
+        known = self.given["increment"]
+        velocity, force = np.split(answer, [len(known.dofs)])
+        force = force.reshape(known.shape)
         return np.concatenate([velocity, force[np.argsort(order)].ravel()])
 
 

@@ -179,15 +179,11 @@ def test_mistakes_of_dumps_are_one_line(tmp_path):
     apart = write_pairs(tmp_path / "apart.dump", balls, more="2 152 0 0 1")
     unknown = write_pairs(tmp_path / "unknown.dump", balls, more="2 999 0 0 1")
     few = write_dump(tmp_path / "few.dump", count=65)
+    pair = "balls 2 and 152 have a tangential force"
     for ranks, path, more, said in (
         (2, few, (), "64 lines of atoms; expected 65"),
         (1, tmp_path / "none.dump", (), "No such file"),
-        (
-            2,
-            balls,
-            ("--springs", apart),
-            "balls 2 and 152 have a tangential force and do not",
-        ),
+        (2, balls, ("--springs", apart), f"{pair} and do not touch"),
         (1, balls, ("--springs", unknown), "balls 2 and 999 have a tangential force, and not both"),
         (1, balls, ("--springs", balls), "without ITEM: ENTRIES; expected a dump of pairs (local)"),
     ):

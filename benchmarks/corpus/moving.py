@@ -9,6 +9,7 @@ from functools import cache, partial
 import numpy as np
 
 import rigidlimit as rl
+from tests.dynamics.test_locked import closing_column
 from tests.increments.test_increments import heap
 from tests.rough.test_stability import lid
 
@@ -29,18 +30,6 @@ def standing(friction):
 def lidded(friction, ratio):
     """The first step under a lid, symmetric to rounding: from k_t/k_n = 6/7 on it is unstable."""
     return steps(lambda: lid(friction, ratio).scene, 1)
-
-
-def jammed_column(mass):
-    """Five balls, the lowest of another mass, between plates that close."""
-    scene, rough = rl.Scene(dt=1e-3), rl.Material(friction=0.5)
-    scene.add(rl.HalfSpace(), position=(0, 0, 0), material=rough)
-    for k in range(5):
-        at = (0, 0, 1 + 2 * k)
-        scene.add(rl.Sphere(1), position=at, mass=1 if k else mass, material=rough)
-    above = dict(position=(0, 0, 10), normal=(0, 0, -1), material=rough, fixed=True)
-    scene.add(rl.HalfSpace(), velocity=(0, 0, -0.1), **above)
-    return scene
 
 
 def poured(count, after, then, *, seed=0, **options):
@@ -64,7 +53,7 @@ ENTRIES = [
         for mu, ratio in ((0.5, 2 / 7), (0.6, 6 / 7))
     ],
     *[
-        Entry(f"moving: jammed column, 1 : {ratio:g}", steps(partial(jammed_column, 1 / ratio), 1))
+        Entry(f"moving: jammed column, 1 : {ratio:g}", steps(partial(closing_column, 1 / ratio), 1))
         for ratio in (1e3, 1e-3)
     ],
     *[Entry(f"moving: {name}", stated(steps(*run))) for name, run in DRIVEN.items()],

@@ -16,7 +16,6 @@ import numpy as np
 import scipy.sparse as sp
 
 import rigidlimit as rl
-from rigidlimit.compatibility import ContactHistory
 from rigidlimit.increments.solve import solve as solve_increment
 
 
@@ -99,9 +98,7 @@ class Forces:
     def in_order(self, order) -> dict:
         given = _permuted(self, order)
         if (past := given.get("history")) is not None:
-            kept = {f.name: getattr(past, f.name) for f in fields(past)}
-            moved = {name: None if x is None else x[order] for name, x in kept.items()}
-            given["history"] = replace(past, **moved)
+            given["history"] = _reordered(past, order)
         return given
 
     def put_back(self, answer, order):
@@ -141,16 +138,10 @@ class Motion:
     def in_order(self, order) -> dict:
         """Also the order in which sweeps go over the contacts."""
         known = self.given["increment"]
-        springs, history, d = known.springs, known.history, known.shape[1]
+        d = known.shape[1]
         moved = {name: getattr(known, name)[order] for name in self.PER_CONTACT}
         moved["rows"] = known.rows[(d * order[:, None] + np.arange(d)).ravel()]
-        moved["springs"] = replace(
-            springs,
-            normal=springs.normal[order],
-            tangential=springs.tangential[order],
-            friction=springs.friction[order],
-        )
-        moved["history"] = ContactHistory(history.normal[order], history.tangential[order])
+        moved |= {name: _reordered(getattr(known, name), order) for name in ("springs", "history")}
         return self.given | dict(increment=replace(known, **moved))
 
     def put_back(self, answer, order):
@@ -163,6 +154,12 @@ class Motion:
 
 def smooth(problem) -> bool:
     return problem.given.get("tangential") is None
+
+
+def _reordered(record, order):
+    """A record with its arrays, which have an entry a contact, in another order."""
+    known = {f.name: getattr(record, f.name) for f in fields(record)}
+    return replace(record, **{name: x[order] for name, x in known.items() if np.ndim(x) > 0})
 
 
 def _permuted(problem, order):

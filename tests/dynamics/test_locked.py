@@ -52,16 +52,22 @@ def test_disk_between_walls(driven):
     assert pushed == pytest.approx(1.0, abs=1e-7)
 
 
-@pytest.mark.parametrize("mass", [1e-6, 1e-3, 1e3, 1e6])
-def test_a_column_between_plates_that_close(mass):
-    """Closed form: balls of any weights in a straight column have no room between rigid plates that
-    close, jammed. Forces along the column push no ball at all."""
+def closing_column(mass):
+    """Five balls, the lowest of another mass, between plates that close."""
     scene, rough = rl.Scene(dt=1e-3), rl.Material(friction=0.5)
     scene.add(rl.HalfSpace(), position=(0, 0, 0), material=rough)
     for k in range(5):
         scene.add(rl.Sphere(1), position=(0, 0, 1 + 2 * k), mass=1 if k else mass, material=rough)
     above = dict(position=(0, 0, 10), normal=(0, 0, -1), material=rough, fixed=True)
     scene.add(rl.HalfSpace(), velocity=(0, 0, -0.1), **above)
+    return scene
+
+
+@pytest.mark.parametrize("mass", [1e-6, 1e-3, 1e3, 1e6])
+def test_a_column_between_plates_that_close(mass):
+    """Closed form: balls of any weights in a straight column have no room between rigid plates that
+    close, jammed. Forces along the column push no ball at all."""
+    scene = closing_column(mass)
     with pytest.warns(SceneWarning, match="no room left"):
         answer = rl.Simulation(scene).step().classic
     assert answer.status is Status.JAMMED

@@ -2,14 +2,16 @@
 
 In this order, each where the one before fails:
 
-1. the stiff limit from the forces that contacts remember, where the step before ended there, or
-   secant iterations and Newton's method from rest, where contacts remember nothing;
+1. at the stiffness at which the step before ended, the stiff limit or on the way to it, from the
+   forces that contacts remember; or, where they remember nothing, secant iterations and Newton's
+   method from rest;
 2. Newton's method at the stiffness s of moving bodies, in small networks;
 3. Gauss-Seidel sweeps at that s from the forces that contacts remember, and Newton's method from
    where they come near, which near rest is where they begin, with contacts open, sticking and
    sliding as in their forces.
 
-What Newton's method solved within few systems is continued to the stiff limit (``limit.py``).
+What Newton's method solved within few systems is continued to the stiff limit (``limit.py``), on
+the way to it by one rise of the stiffness a step.
 """
 
 from dataclasses import dataclass, replace
@@ -40,6 +42,14 @@ BEYOND = 10.0
 SPLITS, SPLIT_AGAIN = 4, 1e-4
 """Velocities are split again, so many times at most, where Newton's method ends between the
 tolerance and this residual: what it added to a velocity of rigid bodies has rounding of its own."""
+
+STIFFENED = 2.0
+"""Stiffness of the step before over that of moving bodies, which changes little from step to step,
+from which it is one that Newton's method was continued to."""
+
+HALVED = 0.5
+"""Residual over that of the split before above which splitting again is given up: the rounding is
+not that of the rigid velocity."""
 
 PRESSED = 1e-3
 """Part of the largest force of a jam that its contacts bear at least."""
@@ -118,7 +128,7 @@ class _Search:
     def run(self, s: float) -> Solution:
         increment, force = self.increment, self.force
         before, found = increment.step.velocity[increment.dofs], None
-        if s >= self.settings.stiffest:
+        if s > STIFFENED * self.moving:
             found = self._split(s, before, force)
         elif self.begins and not increment.small:
             found = self._from_rest()
@@ -127,7 +137,7 @@ class _Search:
         if found is None:
             found = self._by_sweeps()
         if found.residual is not None:
-            found = self._stiffened(found)
+            found = self._stiffened(found, kept=found.springs.s == s)
         return self._solution(found)
 
     @property
@@ -143,7 +153,7 @@ class _Search:
 
     def _springs(self, s: float) -> Springs:
         """The law at s. Overlaps beyond ``slop`` are undone while bodies move, not near rest."""
-        if s > self.moving:
+        if s > 2.0 * self.moving:
             return self.increment.springs_at(s)
         return self.increment.springs_at(s, 1.0 if self.begins else UNDONE)
 
@@ -266,11 +276,15 @@ class _Search:
             into_cones(law.friction, f)
             y = pushed(blocks, increment.y_free, f)
 
-    def _stiffened(self, found: _Found) -> _Found:
-        """At the stiffest springs, or as near to them as Newton's method comes with little work."""
+    def _stiffened(self, found: _Found, *, kept: bool) -> _Found:
+        """At the stiffest springs, or as near to them as Newton's method comes with little work.
+
+        kept: whether it is at the stiffness of the step before, which got no further: one rise is
+        tried, since the limit in one go failed then.
+        """
         calm = SEARCH.calm if self.budget.ample else 1.0
         while found.springs.s < self.settings.stiffest and self._near_rest(found, calm):
-            limit = self._to_the_limit(found)
+            limit = None if kept else self._to_the_limit(found)
             if limit is not None:
                 return limit
             if not (self.budget.full or self._near_rest(found)):
@@ -286,6 +300,8 @@ class _Search:
             if stiffer.residual > max(self.tolerance, found.residual):
                 break
             found = stiffer
+            if kept:
+                break
         return found
 
     def _unstable(self, found: _Found) -> bool:
@@ -307,8 +323,8 @@ class _Search:
         return self._split(s, found.velocity, found.force, found.springs.s / s)
 
     def _stiffer(self, found: _Found) -> _Found | None:
-        s = found.springs.s * SEARCH.rise
-        stiffer = self._split(s, found.velocity, found.force, 1.0 / SEARCH.rise)
+        s = min(found.springs.s * SEARCH.rise, self.settings.stiffest)
+        stiffer = self._split(s, found.velocity, found.force, found.springs.s / s)
         if (
             stiffer is None
             and rounding(self.increment, s, found.velocity) <= self.settings.accuracy
@@ -323,7 +339,7 @@ class _Search:
         give way by there."""
         if self.budget.systems_left(1) == 0:
             return None
-        increment, springs = self.increment, self._springs(s)
+        increment, springs, before = self.increment, self._springs(s), np.inf
         for _ in range(SPLITS):
             self.budget.systems += 1
             try:
@@ -341,6 +357,9 @@ class _Search:
             )
             if found is None or found.residual <= self.tolerance:
                 return found
+            if found.residual > HALVED * before:
+                return None
+            before = found.residual
             velocity = (split.rigid + found.x) / increment.weight
             force, part = found.force, 1.0
         return None

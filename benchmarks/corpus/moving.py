@@ -61,6 +61,7 @@ ENTRIES = [
     Entry("moving: 60 balls poured, Hertz", poured(60, 50, 50, law="hertz")),
     Entry("moving: 300 balls poured, colliding", poured(300, 60, 20)),
     Entry("moving: 300 balls poured, near rest", poured(300, 150, 20)),
+    Entry("moving: 300 balls poured, rattlers roll", poured(300, 200, 20), slow=True),
     Entry("moving: 2,000 balls poured, colliding", poured(2000, 80, 5), slow=True),
     Entry("moving: 2,000 balls poured, near rest", poured(2000, 150, 10), slow=True),
 ]

@@ -17,6 +17,10 @@ Product = Callable[[np.ndarray], np.ndarray]
 RESTART = 60
 """Directions kept before GMRES starts anew."""
 
+AGAIN = 0.1
+"""Part of a vector left over below which it is made orthogonal once more (Rutishauser): it has lost
+a digit. With a half packings of 10,000 balls take as many iterations, each 1.1 times as long."""
+
 
 class IncompleteFactor:
     """L U of the blocks of K on its own pattern; ``solve`` applies its inverse."""
@@ -53,7 +57,7 @@ def gmres(
             Z[j] = precondition(V[j])
             w = product(Z[j])
             before, last = np.inf, np.linalg.norm(w)
-            while last < 0.5 * before:  # orthogonal to rounding
+            while last < AGAIN * before:
                 h = V[: j + 1] @ w
                 w -= h @ V[: j + 1]
                 H[: j + 1, j] += h

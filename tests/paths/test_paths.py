@@ -259,3 +259,20 @@ def test_stress_by_contacts_is_stress_by_walls():
     push = sign[:, None] * step.force_vectors[outer]
     walls = -np.einsum("mi,mj->ij", contacts.point[outer], push)[:2, :2] / (width * height)
     np.testing.assert_allclose(found, walls, atol=1e-9)
+
+
+def test_rough_bodies_take_steps_of_a_tenth_of_the_inertial_number():
+    """Property: a path whose steps are too long for friction says into how many to divide it, and
+    so divided it converges."""
+    scene = rl.scenes.periodic_packing(30, dim=2, friction=0.5)
+    squeezed = rl.paths.isotropic(scene, pressures=[1e4]).simulation
+    begun = squeezed.checkpoint()
+
+    def sheared(steps):
+        squeezed.restore(begun)
+        return rl.paths.simple_shear(squeezed, strain=5e-3, steps=steps, pressure=1e4)
+
+    path = sheared(4)
+    assert not path.converged
+    assert path.message.endswith("take 50 steps for 4, or a larger inertial_number")
+    assert sheared(50).converged

@@ -31,7 +31,7 @@ from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
-from .legs import Leg
+from .legs import Leg, steps_with_friction
 from .record import columns, row, strain_of
 from .table_files import (
     ENDINGS,
@@ -86,7 +86,18 @@ class LoadingPath(Brief):
         wrong = np.flatnonzero(~self.table["converged"])
         if not len(wrong):
             return f"{done}, all steps converged"
-        return f"{done}; {len(wrong)} did not converge, the first in row {wrong[0]}"
+        told = f"{done}; {len(wrong)} did not converge, the first in row {wrong[0]}"
+        leg, bodies = self.legs[int(self.table["leg"][wrong[0]])], self.simulation.bodies
+        if not (self.simulation.rough and leg.steps):
+            return told
+        needed = steps_with_friction(bodies, leg, leg.dt or self.simulation.dt)
+        if needed <= leg.steps:
+            return told
+        return (
+            f"{told} (residuals up to {self.table['residual'].max():.1g}): with friction a step "
+            f"should strain by at most a tenth of the inertial number; take {needed} steps for "
+            f"{leg.steps}, or a larger inertial_number"
+        )
 
 
 Loaded = Scene | Simulation | str | Path

@@ -22,6 +22,12 @@ from ..errors import InputError, nearest
 
 AXES = "xyz"
 
+SHORT = 0.1
+"""Step over d sqrt(rho / p), which is the strain of a step over I, up to which steps with friction
+are solved: at I of 1e-3 and 1e-2 alike all of 50 steps of 200 balls are up to there, none from 1 on
+(``docs/howto/paths.md``). Longer steps pass over more than what contacts give way by, and how they
+slide meanwhile."""
+
 
 @dataclass(frozen=True)
 class Leg:
@@ -211,6 +217,15 @@ def rate_of(bodies: Bodies, pressure: float, inertial_number: float) -> float:
     density = float(bodies.mass[counts].sum() / measure.sum())
     diameter = 2.0 * float(bodies.bounding_radius[counts].mean())
     return number / diameter * np.sqrt(pressure / density)
+
+
+def steps_with_friction(bodies: Bodies, leg: Leg, dt: float) -> int:
+    """Into how many steps of at most ``SHORT`` inertial times a leg of steps dt [s] is divided."""
+    pressure = np.nanmax(np.array(leg.stress, float), initial=0.0)
+    if not pressure > 0.0:
+        return leg.steps
+    # a hair of rounding makes no other step
+    return int(np.ceil(leg.steps * dt * rate_of(bodies, pressure, 1.0) / SHORT - 1e-6))
 
 
 def _driven(name, bodies, stress, component, strain, steps, pressure, inertial_number) -> Leg:

@@ -158,7 +158,7 @@ def pours(count=300, friction=0.5, seeds=SEEDS, steps=300, dt=2e-3, scale=1e-3):
         )  # fmt: skip
 
 
-def steps(counts=(300, 2000, 10_000), until=(300, 240, 260), friction=0.5, seed=0, dt=2e-3):
+def steps(counts=(300, 2000, 10_000), until=(300, 240, 500), friction=0.5, seed=0, dt=2e-3):
     """Of contact dynamics from the first fall on, after one pour that compiles all kernels."""
     for k, (count, last) in enumerate(zip(counts[:1] + counts, until[:1] + until, strict=True)):
         scene = rl.scenes.rough_packing(count, friction=friction, seed=seed)

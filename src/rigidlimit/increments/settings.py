@@ -30,7 +30,7 @@ class IncrementSettings:
     sweeps : int
         Budget of a step: Gauss-Seidel sweeps.
     updates : float
-        Budget of a step: sweeps times contacts; one takes some 60 ns.
+        Budget of a step: sweeps times contacts; one takes some 60 to 90 ns.
     systems : int
         Budget of a step: linear systems of Newton's method, ten times as many in networks of few
         bodies.

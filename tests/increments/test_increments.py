@@ -115,6 +115,29 @@ def test_sweeps_and_newton_solve_one_increment(monkeypatch):
     np.testing.assert_allclose(found[1].force, found[0].force, atol=1e-5 * size)
 
 
+def test_a_step_rises_from_the_stiffness_of_the_one_before(monkeypatch):
+    """Property: where the step before came no further than s, a step takes 10 s and its forces,
+    without another try for the limit; by s and the limit the forces are the same to 1/s."""
+    scene, _ = heap(1.0, np.arange(14), base=3)
+    simulation, seen, solve = rl.Simulation(scene), [], increment.solve
+
+    def watched(*data):
+        seen.append(data)
+        return solve(*data)
+
+    monkeypatch.setattr(increment, "solve", watched)
+    simulation.step()
+    simulation.set_load("ball 13", (0.02, 0.01, 0))  # of a weight of 0.1 N
+    simulation.step()
+    data, _, tolerance, settings = seen[-1]
+    limit = solve(data, 0.0, tolerance, settings)
+    found = solve(data, 1e8, tolerance, settings)
+    assert limit.s == 1e12 and found.s == pytest.approx(1e9)
+    assert limit.residual <= tolerance and found.residual <= tolerance
+    np.testing.assert_allclose(found.force, limit.force, atol=1e-7 * limit.force.max())
+    assert solve(data, 2.5e11, tolerance, settings).s == 1e12  # and no stiffer
+
+
 def test_newton_begins_with_the_contacts_of_the_forces(monkeypatch):
     """Property: forces off by 1e-6 leave each contact open, sticking or sliding as it is, so that
     one linear system has the answer. Their velocities, by springs 1e4 times as stiff as inertia,

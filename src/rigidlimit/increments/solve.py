@@ -153,7 +153,7 @@ class _Search:
 
     def _springs(self, s: float) -> Springs:
         """The law at s. Overlaps beyond ``slop`` are undone while bodies move, not near rest."""
-        if s > 2.0 * self.moving:
+        if s > self.moving:
             return self.increment.springs_at(s)
         return self.increment.springs_at(s, 1.0 if self.begins else UNDONE)
 

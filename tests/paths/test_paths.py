@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.errors import InputError, NoRest, OutputError, SceneError
+from rigidlimit.errors import InputError, NoRest, OutputError, SceneError, SceneWarning
 from rigidlimit.paths import legs
 from rigidlimit.paths.table_files import unfinished_of
 from tests.cli.program import forked as run
@@ -178,7 +178,8 @@ def test_time_of_a_path_is_limited(scene_file):
     with pytest.raises(NoRest, match="expected more time"):
         rl.paths.follow(scene, given, max_seconds=1e-6)
     driven = [leg for leg in given if leg.steps]
-    with pytest.raises(NoRest, match="not at its end in time: 0 rows are done"):
+    ended = pytest.raises(NoRest, match="not at its end in time: 0 rows are done")
+    with pytest.warns(SceneWarning, match="isotropic"), ended:  # of bodies that do not touch
         rl.paths.follow(scene, driven, max_seconds=1e-6)
 
 
@@ -276,3 +277,11 @@ def test_rough_bodies_take_steps_of_a_tenth_of_the_inertial_number():
     assert not path.converged
     assert path.message.endswith("take 50 steps for 4, or a larger inertial_number")
     assert sheared(50).converged
+
+
+def test_loose_bodies_are_to_be_squeezed_first():
+    """A leg that is driven under a stress says that its bodies do not touch: the cell shrank until
+    a body crossed it in a step, which was all that was said."""
+    scene = rl.scenes.periodic_packing(30, dim=2, friction=0.5)
+    with pytest.warns(SceneWarning, match="30 bodies have 0 contacts: .* isotropic"):
+        rl.paths.simple_shear(scene, strain=1e-8, steps=1, pressure=1e4)

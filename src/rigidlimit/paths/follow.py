@@ -22,8 +22,10 @@ from scipy.linalg import logm
 from .._support import arrays
 from .._support.display import Brief
 from .._support.progress import progress as bar
+from .._support.warned import warn
 from .._support.words import counted
-from ..errors import InputError, NoRest, OutputError
+from ..collision import find_contacts
+from ..errors import InputError, NoRest, OutputError, SceneWarning
 from ..output.endings import check_ending
 from ..penalty import settle
 from ..scenes.columns import StoredScene
@@ -43,6 +45,9 @@ from .table_files import (
 
 INTERVAL = 10.0
 """Wall time between two savings of an unfinished path [s]."""
+
+CLOSE = 0.01
+"""Gap, in radii, up to which bodies count as touching where a driven leg begins."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -243,6 +248,23 @@ class _Following:
         simulation.set_cell(stress=leg.stress, rate=leg.rate)
         if leg.dt is not None:
             simulation.settings = replace(simulation.settings, dt=leg.dt)
+        if leg.steps and np.nanmax(np.array(leg.stress, float), initial=0.0) > 0.0:
+            self._warn_of_loose_bodies(leg)
+
+    def _warn_of_loose_bodies(self, leg: Leg):
+        """A stress that is held pulls the cell together as quickly as inertia lets it."""
+        bodies, radius = self.simulation.bodies, self.simulation.bodies.bounding_radius
+        moves = bodies.free.any(axis=1) & np.isfinite(radius)  # the cell is a body without bounds
+        close = np.where(moves, CLOSE * radius, 0.0)
+        found, count = len(find_contacts(bodies, self.simulation.state, close)), int(moves.sum())
+        if found < count:
+            warn(
+                f"leg {leg.name!r} holds a stress, and {counted(count, 'body')} have "
+                f"{counted(found, 'contact')}: the cell shrinks until they meet, which may take "
+                'all its steps; bring them to rest first, by isotropic (kind = "isotropic") at '
+                "that pressure",
+                SceneWarning,
+            )
 
     def _stage(self, update):
         """Rest under the stress, and the forces there."""

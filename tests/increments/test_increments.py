@@ -9,9 +9,23 @@ from rigidlimit.compatibility.friction import contact_tangential_stiffness
 from rigidlimit.increments import IncrementSettings
 from rigidlimit.increments.problem import remembered_lengths
 from rigidlimit.increments.solve import _Search as Search
+from rigidlimit.increments.solve import solve
 from rigidlimit.step import increment
 
 RADIUS = 0.01
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """What ``solve`` was called with, step by step."""
+    calls = []
+
+    def watched(*data):
+        calls.append(data)
+        return solve(*data)
+
+    monkeypatch.setattr(increment, "solve", watched)
+    return calls
 
 
 def heap(friction: float, order: np.ndarray, base: int = 4) -> tuple[rl.Scene, np.ndarray]:
@@ -86,21 +100,14 @@ def test_forces_are_those_of_step_two():
         )
 
 
-def test_sweeps_and_newton_solve_one_increment(monkeypatch):
+def test_sweeps_and_newton_solve_one_increment(solved):
     """Cross-solver: an increment of falling and touching balls, by Newton's method and by sweeps
     alone, has one motion and one set of forces at the same stiffness."""
     simulation = rl.Simulation(rl.scenes.rough_packing(50))
     for _ in range(14):
         simulation.step()
-    seen, solve = [], increment.solve
-
-    def watched(*data):
-        seen.append(data)
-        return solve(*data)
-
-    monkeypatch.setattr(increment, "solve", watched)
     simulation.step()
-    data, _, tolerance, _ = seen[-1]
+    data, _, tolerance, _ = solved[-1]
     found = [
         solve(data, 0.0, tolerance, IncrementSettings(stiffest=1e3, sweeps=20000, **options))
         for options in (dict(), dict(accuracy=1e-9, systems=0))
@@ -115,21 +122,15 @@ def test_sweeps_and_newton_solve_one_increment(monkeypatch):
     np.testing.assert_allclose(found[1].force, found[0].force, atol=1e-5 * size)
 
 
-def test_a_step_rises_from_the_stiffness_of_the_one_before(monkeypatch):
+def test_a_step_rises_from_the_stiffness_of_the_one_before(solved):
     """Property: where the step before came no further than s, a step takes 10 s and its forces,
     without another try for the limit; by s and the limit the forces are the same to 1/s."""
     scene, _ = heap(1.0, np.arange(14), base=3)
-    simulation, seen, solve = rl.Simulation(scene), [], increment.solve
-
-    def watched(*data):
-        seen.append(data)
-        return solve(*data)
-
-    monkeypatch.setattr(increment, "solve", watched)
+    simulation = rl.Simulation(scene)
     simulation.step()
     simulation.set_load("ball 13", (0.02, 0.01, 0))  # of a weight of 0.1 N
     simulation.step()
-    data, _, tolerance, settings = seen[-1]
+    data, _, tolerance, settings = solved[-1]
     limit = solve(data, 0.0, tolerance, settings)
     found = solve(data, 1e8, tolerance, settings)
     assert limit.s == 1e12 and found.s == pytest.approx(1e9)
@@ -138,20 +139,14 @@ def test_a_step_rises_from_the_stiffness_of_the_one_before(monkeypatch):
     assert solve(data, 2.5e11, tolerance, settings).s == 1e12  # and no stiffer
 
 
-def test_newton_begins_with_the_contacts_of_the_forces(monkeypatch):
+def test_newton_begins_with_the_contacts_of_the_forces(solved):
     """Property: forces off by 1e-6 leave each contact open, sticking or sliding as it is, so that
     one linear system has the answer. Their velocities, by springs 1e4 times as stiff as inertia,
     do not: Newton's method from them gave up."""
-    simulation, seen, solve = rl.Simulation(rl.scenes.rough_packing(100)), [], increment.solve
-
-    def watched(*data):
-        seen.append(data)
-        return solve(*data)
-
-    monkeypatch.setattr(increment, "solve", watched)
+    simulation = rl.Simulation(rl.scenes.rough_packing(100))
     for _ in range(31):
         simulation.step()
-    data, _, tolerance, _ = seen[-1]
+    data, _, tolerance, _ = solved[-1]
     settings = IncrementSettings(softest=1e4, stiffest=1e4, sweeps=10000)
     exact = solve(data, 0.0, tolerance, settings)
     assert exact.s == 1e4

@@ -128,16 +128,18 @@ class _Search:
     def run(self, s: float) -> Solution:
         increment, force = self.increment, self.force
         before, found = increment.step.velocity[increment.dofs], None
-        if s > STIFFENED * self.moving:
+        stiffened = s > STIFFENED * self.moving
+        if stiffened:
             found = self._split(s, before, force)
-        elif self.begins and not increment.small:
+        kept = found is not None
+        if not stiffened and self.begins and not increment.small:
             found = self._from_rest()
         if found is None and increment.small:
             found = self._newton_at(self.moving, (increment.velocity(force), before))
         if found is None:
             found = self._by_sweeps()
         if found.residual is not None:
-            found = self._stiffened(found, kept=found.springs.s == s)
+            found = self._stiffened(found, kept=kept)
         return self._solution(found)
 
     @property
@@ -339,7 +341,7 @@ class _Search:
         give way by there."""
         if self.budget.systems_left(1) == 0:
             return None
-        increment, springs, before = self.increment, self._springs(s), np.inf
+        increment, springs, last = self.increment, self._springs(s), np.inf
         for _ in range(SPLITS):
             self.budget.systems += 1
             try:
@@ -357,9 +359,9 @@ class _Search:
             )
             if found is None or found.residual <= self.tolerance:
                 return found
-            if found.residual > HALVED * before:
+            if found.residual > HALVED * last:
                 return None
-            before = found.residual
+            last = found.residual
             velocity = (split.rigid + found.x) / increment.weight
             force, part = found.force, 1.0
         return None

@@ -33,7 +33,7 @@ from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
-from .legs import Leg, steps_with_friction
+from .legs import Leg, grains, steps_with_friction
 from .record import columns, row, strain_of
 from .table_files import (
     ENDINGS,
@@ -93,7 +93,7 @@ class LoadingPath(Brief):
             return f"{done}, all steps converged"
         told = f"{done}; {len(wrong)} did not converge, the first in row {wrong[0]}"
         leg, bodies = self.legs[int(self.table["leg"][wrong[0]])], self.simulation.bodies
-        if not (self.simulation.rough and leg.steps):
+        if not self.simulation.rough:
             return told
         needed = steps_with_friction(bodies, leg, leg.dt or self.simulation.dt)
         if needed <= leg.steps:
@@ -248,15 +248,15 @@ class _Following:
         simulation.set_cell(stress=leg.stress, rate=leg.rate)
         if leg.dt is not None:
             simulation.settings = replace(simulation.settings, dt=leg.dt)
-        if leg.steps and np.nanmax(np.array(leg.stress, float), initial=0.0) > 0.0:
+        if leg.steps and leg.pressure > 0.0:
             self._warn_of_loose_bodies(leg)
 
     def _warn_of_loose_bodies(self, leg: Leg):
         """A stress that is held pulls the cell together as quickly as inertia lets it."""
-        bodies, radius = self.simulation.bodies, self.simulation.bodies.bounding_radius
-        moves = bodies.free.any(axis=1) & np.isfinite(radius)  # the cell is a body without bounds
-        close = np.where(moves, CLOSE * radius, 0.0)
-        found, count = len(find_contacts(bodies, self.simulation.state, close)), int(moves.sum())
+        bodies = self.simulation.bodies
+        counts = grains(bodies)
+        close = np.where(counts, CLOSE * bodies.bounding_radius, 0.0)
+        found, count = len(find_contacts(bodies, self.simulation.state, close)), int(counts.sum())
         if found < count:
             warn(
                 f"leg {leg.name!r} holds a stress, and {counted(count, 'body')} have "

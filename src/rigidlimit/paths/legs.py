@@ -72,6 +72,11 @@ class Leg:
         """Rows of the table that it fills."""
         return self.steps or 1
 
+    @property
+    def pressure(self) -> float:
+        """Largest stress that it holds [Pa; N/m in 2D]; 0 where it holds none."""
+        return float(np.nanmax(np.array(self.stress, float), initial=0.0))
+
     def drives(self, component: str) -> bool:
         """Whether the rate of a component is prescribed and not zero.
 
@@ -206,10 +211,15 @@ def legs_of(bodies: Bodies, tables: Sequence[dict]) -> list[Leg]:
     return legs
 
 
+def grains(bodies: Bodies) -> np.ndarray:
+    """(n,) bool: bodies of bounded size that move; the cell is a body without bounds."""
+    return np.isfinite(bodies.bounding_radius) & bodies.free.any(axis=1)
+
+
 def rate_of(bodies: Bodies, pressure: float, inertial_number: float) -> float:
     """Rate of strain [1/s] with this inertial number at a pressure [Pa; N/m in 2D]."""
     number = arrays.positive("inertial_number", inertial_number)
-    counts = np.isfinite(bodies.bounding_radius) & bodies.free.any(axis=1)
+    counts = grains(bodies)
     mass = float(bodies.mass[counts].mean())
     if bodies.dim == 2:
         return number * np.sqrt(pressure / mass)
@@ -221,11 +231,10 @@ def rate_of(bodies: Bodies, pressure: float, inertial_number: float) -> float:
 
 def steps_with_friction(bodies: Bodies, leg: Leg, dt: float) -> int:
     """Into how many steps of at most ``SHORT`` inertial times a leg of steps dt [s] is divided."""
-    pressure = np.nanmax(np.array(leg.stress, float), initial=0.0)
-    if not pressure > 0.0:
+    if leg.pressure == 0.0:
         return leg.steps
     # a hair of rounding makes no other step
-    return int(np.ceil(leg.steps * dt * rate_of(bodies, pressure, 1.0) / SHORT - 1e-6))
+    return int(np.ceil(leg.steps * dt * rate_of(bodies, leg.pressure, 1.0) / SHORT - 1e-6))
 
 
 def _driven(name, bodies, stress, component, strain, steps, pressure, inertial_number) -> Leg:

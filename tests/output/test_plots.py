@@ -2,6 +2,7 @@
 
 import itertools
 import warnings
+from dataclasses import replace
 from unittest.mock import patch
 
 import h5py
@@ -321,8 +322,6 @@ def test_figures_can_be_read(results, name, kind, dark):
 @pytest.mark.parametrize("count", [3, 4, 5])
 def test_many_methods_can_be_read(results, count):
     """Property: panels of several methods stay legible."""
-    from dataclasses import replace
-
     _, result = results["pyramid"]
     names = ["pgs", "pgs permuted", "apgd", "compatible", "dem"][:count]
     shown = replace(result.network, forces=dict.fromkeys(names, result.force))
@@ -331,8 +330,10 @@ def test_many_methods_can_be_read(results, count):
 
 
 @pytest.mark.skipif(not DRAWS_SPACE, reason=str(spatial.missing()))
-def test_space(results):
+def test_space(results, monkeypatch):
     """Closed form: in parallel projection a ball covers pi r^2; network and labels are there."""
+    # a third of the dots: OpenGL without a graphics card takes its time for each
+    monkeypatch.setattr(spatial, "LAYOUT", replace(spatial.LAYOUT, pixels=450))
     scene = rl.Scene(gravity=(0, 0, -9.81))
     scene.add(rl.Sphere(0.5), position=(3, 1, 2))
     figure = plots.scene_figure(scene)

@@ -64,16 +64,16 @@ def test_a_drum_takes_grains_along_by_friction():
     """Property: rough grains are taken along to an angle of repose, smooth ones hardly."""
     slopes = []
     for friction in (0.5, 0.0):
-        scene = rl.scenes.drum(30, radius=9, sides=16, friction=friction, speed=2.0)
+        scene = rl.scenes.drum(20, radius=8, sides=16, friction=friction, speed=2.0)
         simulation = rl.Simulation(scene)
         solved(simulation, 200)
         late = []
-        for _ in range(100):
+        for _ in range(50):
             simulation.step()
             late.append(slope(simulation))
         slopes.append(np.mean(late))
     rough, smooth = slopes
-    # 25 degrees and what 30 grains swing by; sides of the drum push smooth ones, by half a side
+    # 25 degrees and what 20 grains swing by; sides of the drum push smooth ones, by half a side
     assert 15 < rough < 45
     assert abs(smooth) < 360 / 16 / 2
 
@@ -95,13 +95,14 @@ def test_a_hopper_runs_out_by_beverloos_law():
 def test_a_chute_rests_when_gentle_and_flows_when_steep():
     """Analytic: at rest the base bears the bed's weight, along its normal and along the slope.
     Known: beds of friction 0.5 flow on slopes of 30 degrees and more, and rest on gentle ones."""
-    for slope, flows in ((10, False), (35, True)):
-        scene = rl.scenes.chute(64, slope=slope)
+    # steps until grains that rest have come to rest; those that flow do so evenly sooner
+    for slope, flows, steps in ((10, False, 200), (35, True, 150)):
+        scene = rl.scenes.chute(32, slope=slope)
         simulation, free = rl.Simulation(scene), scene.bodies.free[:, 0]
-        solved(simulation, 300)
+        solved(simulation, steps)
         result = simulation.step()
         along = result.state.velocity[:-1][free[:-1], 0].mean()  # the last body is the cell
-        assert (along > 0.1) == flows  # [m/s]; 0.3 to 0.7 where it flows
+        assert (along > 0.1) == flows  # [m/s]; 0.2 where it flows, 0.001 where it does not
         if flows:
             continue
         base, names = [], [name for name in scene.bodies.names if name.startswith("base")]
@@ -109,8 +110,8 @@ def test_a_chute_rests_when_gentle_and_flows_when_steep():
             result = simulation.step()
             base.append(np.sum([on(scene, result, name) for name in names], axis=0))
         weight = scene.bodies.mass[:-1][free[:-1]].sum() * scene.gravity[:3]
-        # single balls roll on for ever: an impact of one changes the force of a step by 6 %, and
-        # their momentum that of 50 steps by some 0.3 %
+        # single balls roll on for ever: an impact of one changes the force of a step by some
+        # percent, and their momentum that of 50 steps by some 0.2 %
         np.testing.assert_allclose(np.mean(base, axis=0), weight, atol=0.01 * np.abs(weight).max())
 
 
@@ -122,9 +123,9 @@ def test_a_vibrated_box_follows_its_eccentric():
         scene = rl.scenes.vibrated_box(5, wide=6, strength=strength)
         a, w = scene.reference["amplitude"], scene.reference["omega"]
         mass, simulation = scene.bodies.mass[1:], rl.Simulation(scene)
-        solved(simulation, 500)
+        solved(simulation, 125)  # a period, after which all are alike to rounding
         off, floor = [], []
-        for _ in range(125):  # a period
+        for _ in range(125):
             result = simulation.step()
             phase, carried = w * result.state.time, -on(scene, result, "eccentric")[1]
             # a step late, and 1e-3 radii of the slot

@@ -30,13 +30,19 @@ def shape(name, rng):
     }[name]
 
 
-def many(names, rng, *, count, gap, aligned=False):
+def drawn(names, rng):
+    """Four of each shape."""
+    return [[shape(name, rng) for _ in range(4)] for name in names.split("-")]
+
+
+def many(names, rng, *, count, gap, aligned=False, shapes=None):
     """(bodies, state, a, b): pairs far from each other, each ``gap`` apart.
 
     aligned: axes along x, y or z within 1e-9, 1e-5 or 5e-4 rad, so that faces and lines meet.
+    shapes: from ``drawn``; meshes take longer to make than to search.
     """
     scene = rl.Scene(gravity=(0, 0, 0))
-    shapes = [[shape(name, rng) for _ in range(4)] for name in names.split("-")]
+    shapes = shapes or drawn(names, rng)
     for k in range(count):
         turns, away = rng.normal(size=(2, 4)), rotations.normalized(rng.normal(size=3))
         if aligned:
@@ -61,14 +67,15 @@ def many(names, rng, *, count, gap, aligned=False):
 
 
 def separations(bodies, state, a, b, normal):
-    """Separation of pair k along normal k."""
-    turn = rotations.matrix(state.quaternion)
-    out = []
-    for i, j, n in zip(a, b, normal, strict=True):
-        heights = support_height(bodies.shape(i), (n @ turn[i])[None])
-        heights = heights + support_height(bodies.shape(j), (-n @ turn[j])[None])
-        out.append((state.position[j] - state.position[i]) @ n - heights[0])
-    return np.array(out)
+    """Separation (..., pairs) of pair k along normals [..., k]."""
+    turn, out = rotations.matrix(state.quaternion), np.empty(normal.shape[:-1])
+    for k, (i, j) in enumerate(zip(a, b, strict=True)):
+        n = normal[..., k, :].reshape(-1, 3)
+        heights = support_height(bodies.shape(i), n @ turn[i])
+        heights = heights + support_height(bodies.shape(j), -n @ turn[j])
+        along = n @ (state.position[j] - state.position[i]) - heights
+        out[..., k] = along.reshape(out.shape[:-1])
+    return out
 
 
 FAMILIES = [
@@ -124,8 +131,9 @@ def test_separation_is_the_largest(names):
     """Property: the least gap is the separation along its normal, and no direction near it
     separates more, be the bodies apart, touching or overlapping."""
     rng = np.random.default_rng(1)
+    shapes = drawn(names, rng)
     for gap in (0.05, 1e-6, 0.0, -1e-6, -0.01):
-        bodies, state, a, b = many(names, rng, count=12, gap=gap)
+        bodies, state, a, b = many(names, rng, count=12, gap=gap, shapes=shapes)
         found = convex.convex_pairs(bodies, state, a, b, np.full(len(a), 1.0))
         order = np.lexsort((found.gap, found.a))
         nearest = order[np.searchsorted(found.a[order], a)]
@@ -135,10 +143,9 @@ def test_separation_is_the_largest(names):
         # 1.4e-3 rad off, over faces of 0.2, where that has the same gap
         np.testing.assert_allclose(least, here, atol=3e-4 if names == "mesh-mesh" else 1e-13)
         for width in (1e-4, 1e-2, 0.3):
-            for _ in range(20):
-                other = rotations.normalized(normal + width * rng.normal(size=normal.shape))
-                more = separations(bodies, state, a, b, other) - least
-                assert more.max() <= 1e-13
+            other = rotations.normalized(normal + width * rng.normal(size=(20, *normal.shape)))
+            more = separations(bodies, state, a, b, other) - least
+            assert more.max() <= 1e-13
 
 
 @pytest.mark.parametrize("names", FAMILIES)
@@ -224,9 +231,8 @@ def test_ellipsoids_without_coal(monkeypatch):
     assert (found.gap < 0).sum() > 50 and (found.gap > 0).sum() > 50
     here = separations(bodies, state, found.a, found.b, found.normal)
     np.testing.assert_allclose(found.gap, here, atol=1e-14)
-    for _ in range(100):
-        other = rotations.normalized(rng.normal(size=found.normal.shape))
-        assert (separations(bodies, state, found.a, found.b, other) <= found.gap + 1e-14).all()
+    other = rotations.normalized(rng.normal(size=(100, *found.normal.shape)))
+    assert (separations(bodies, state, found.a, found.b, other) <= found.gap + 1e-14).all()
 
 
 @pytest.mark.parametrize("arm", [(0.3, 0, 0), (0.3, 0.1, 0.01)])

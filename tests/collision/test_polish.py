@@ -46,13 +46,15 @@ def outside(body, x):
 
 
 def pairs(names, rng, count):
-    """(bodies, state, a, b): pairs about one place each, b far from a."""
+    """(bodies, state, a, b): pairs about one place each, b far from a; ten of each shape, which
+    take longer to make than to search."""
     scene = rl.Scene(gravity=(0, 0, 0))
+    shapes = [[shape(name, rng) for _ in range(10)] for name in names.split("-")]
     for _ in range(count):
         away = rotations.normalized(rng.normal(size=3))
-        for side, name in enumerate(names.split("-")):
+        for side, own in enumerate(shapes):
             at = 3.0 * side * away
-            scene.add(shape(name, rng), position=at, orientation=rng.normal(size=4))
+            scene.add(own[rng.integers(10)], position=at, orientation=rng.normal(size=4))
     return scene.bodies, scene.state, np.arange(0, 2 * count, 2), np.arange(1, 2 * count, 2)
 
 

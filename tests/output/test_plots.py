@@ -298,9 +298,12 @@ def legible(figure):
     return found
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(
+    # the paper's colour moves no text: on dark one scene in the plane and one in space
+    ("name", "dark"),
+    [*((name, False) for name in SCENES), ("beam", True), ("pyramid", True)],
+)
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", SCENES)
 def test_figures_can_be_read(results, name, kind, dark):
     """Property: nothing clipped or covered, every axis labelled with its unit, light and dark."""
     _, result = results[name]

@@ -25,10 +25,17 @@ from rigidlimit.penalty.rest import settle
 from ..problems import balanced_arch
 
 
-def test_random_packing_of_300():
+@pytest.fixture(scope="module")
+def poured():
+    """(rest, what was told, scene) of a packing of 500 by the DEM."""
+    scene, told = rl.scenes.packing(500), []
+    return rl.settle(scene, by="dem", callback=told.append), told, scene
+
+
+def test_random_packing_of_150():
     """Peer and convergence slope: the DEM of an unequal packing between walls at 1, 10 and 100
     times its stiffness bears at the same contacts, three a ball, and nears as 1/k."""
-    scene = rl.scenes.packing(300)
+    scene = rl.scenes.packing(150)
     rest = settle(scene, by="dem")
     assert "least potential energy" in rest.how and rest.simulation.at_rest
     result, _ = last_step(rest.simulation, cold=False)
@@ -37,7 +44,7 @@ def test_random_packing_of_300():
     # that lie alone on the floor
     each = np.bincount(result.contacts.body[bears].ravel(), minlength=len(scene.bodies))
     alone = (each[scene.bodies.mass > 0] == 1).sum()
-    assert bears.sum() == 3 * 300 - 2 * alone and alone < 5
+    assert bears.sum() == 3 * 150 - 2 * alone and alone < 5
     errors = []
     for scale in (1.0, 10.0, 100.0):
         state = rest.simulation.state
@@ -122,11 +129,11 @@ def test_rough_balls_rest_with_what_they_remember():
     assert np.abs(simulation.step().force_vectors - result.force_vectors).max() > 1e-3 * weight
 
 
-def test_a_packing_of_500_rests_at_the_first_try():
+def test_a_packing_of_500_rests_at_the_first_try(poured):
     """Convergence: rounds of least energy from the DEM, each of which halves mu, which falls by
     2^20: 29 here. Three times as many would tell of a packing that slides on the way: 250 from a
     softer DEM that stops all bodies at each maximum of their energy, without its forces."""
-    rest = settle(rl.scenes.packing(500), by="dem")
+    rest = poured[0]
     assert rest.simulation.at_rest and rest.unbalanced < 1e-8
     assert rest.rounds < 90
 
@@ -193,7 +200,7 @@ def test_damping_without_stops_leaves_a_slide_its_speed():
 def test_boxes_and_ellipsoids():
     """Peer: smooth bodies that would spin for ever are stopped, and the DEM agrees in every
     contact; asked: 1e-3."""
-    answer = compare(rl.scenes.container(8), stiffness_scale=1e-2, rest_tolerance=1e-5)
+    answer = compare(rl.scenes.container(5), stiffness_scale=1e-2, rest_tolerance=1e-5)
     assert "kinetic damping" in answer.how and answer.dem.at_rest
     np.testing.assert_array_equal(answer.bears("compatible"), answer.bears("dem"))
     assert answer.shared_error < 1e-3 and answer.contact_error["compatible"] < 1e-3
@@ -251,7 +258,7 @@ def test_spinning_box_is_not_at_rest():
 
 def test_no_rest_is_an_error():
     """Bodies that fall for ever, and a route that does not exist."""
-    scene = rl.Scene(duration=1e-3)
+    scene = rl.Scene(duration=5e-3, dt=5e-3)
     scene.add(rl.Box((1, 1, 1)), position=(0, 0, 0))
     with pytest.raises(NoRest, match="not at rest after 20 damped steps"):
         settle(scene, max_steps=20)
@@ -259,13 +266,13 @@ def test_no_rest_is_an_error():
         settle(scene, by="magic")
     scene.add(rl.Box((1, 1, 1)), position=(9, 0, 0))
     # 30 lengths of 0.87 m take 2.3 s of free fall
-    told = r"after 2\d\d\d damped steps .* 2 of 2 bodies move, .* fastest at 22\.\d m/s; "
+    told = r"after 4\d\d damped steps .* 2 of 2 bodies move, .* fastest at 22\.\d m/s; "
     told += r".* has gone farthest, 26(\.\d)? m; expected walls or a floor in the way"
     with pytest.raises(NoRest, match=told):
         settle(scene)
 
 
-def test_a_rest_that_does_not_last_is_told_early():
+def test_a_rest_that_does_not_last_is_told_early(monkeypatch):
     """An arch in balance is not stable: soft contacts let it collapse, or shake it for ever, which
     took 500,000 steps and more to say. Stiff ones hold it, and nothing is said."""
     scene, _, _ = balanced_arch()
@@ -274,6 +281,8 @@ def test_a_rest_that_does_not_last_is_told_early():
     # seven stones have 21 degrees of freedom, 16 contacts, one of them more than is needed
     told = r"left the pose of rest, 'stone \d' by .* m in .* s; 6 motions of loaded bodies keep all"
     assert re.search(told, fallen.unrest) and fallen.unrest in fallen.message
+    # the same fall, which need not go as far again
+    monkeypatch.setattr(from_rest, "SETTINGS", replace(from_rest.SETTINGS, left=0.02))
     with pytest.raises(InputError, match=r"stiffness x 0\.0001: the DEM left .* which it stays"):
         stiffness_sweep(scene, scales=(1.0, 1e-4))
     stiff = compare(scene)
@@ -350,12 +359,12 @@ def test_platens_may_reach_into_walls_that_they_slide_along():
     cell = rl.Scene(name="biaxial", dim=2, gravity=(0, 0))
     cell.add(rl.HalfSpace(2), position=(0, 0), normal=(1, 0), name="left")
     cell.add(rl.HalfSpace(2), position=(0, 0), normal=(0, 1), name="floor")
-    held, long = ["rz"], rl.rectangle(0.6, 0.1)
-    cell.add(long, position=(0.04, 0.46), fixed=["x", *held], mass=5, load=(0, -40), name="lid")
-    tall = rl.rectangle(0.1, 0.6)
-    cell.add(tall, position=(0.46, 0.04), fixed=["y", *held], mass=5, load=(-60, 0), name="side")
+    held, long = ["rz"], rl.rectangle(0.3, 0.1)
+    cell.add(long, position=(0.02, 0.26), fixed=["x", *held], mass=5, load=(0, -40), name="lid")
+    tall = rl.rectangle(0.1, 0.3)
+    cell.add(tall, position=(0.26, 0.02), fixed=["y", *held], mass=5, load=(-60, 0), name="side")
     rng = np.random.default_rng(0)
-    for at in [(0.05 + 0.1 * i, 0.05 + 0.1 * j) for i in range(4) for j in range(4)]:
+    for at in [(0.05 + 0.1 * i, 0.05 + 0.1 * j) for i in range(2) for j in range(2)]:
         cell.add(rl.Disk(rng.uniform(0.04, 0.05)), position=at + rng.uniform(-1e-3, 1e-3, 2))
     simulation = rl.Simulation(cell, compatible="never")
     with warnings.catch_warnings():
@@ -368,14 +377,16 @@ def test_platens_may_reach_into_walls_that_they_slide_along():
     np.testing.assert_allclose(force[[1, 2], 1], [-40.0, 40.0], rtol=1e-6)
 
 
-@pytest.mark.parametrize(("count", "seed"), [(1000, 1), (600, 2)])
-def test_a_large_packing_comes_to_rest_quickly(count, seed):
-    """Property: a poured packing that linear programs took half a minute for rests in as many
-    contacts as it has degrees of freedom, none of its balls overlaps, and its forces balance."""
-    scene = rl.scenes.packing(count, seed=seed)
-    told = []
-    rest = rl.settle(scene, by="dem", callback=told.append)
-    assert told[0].startswith("DEM") and rest.how == "DEM, then least potential energy"
+@pytest.mark.parametrize("seed", [1, 4])
+def test_a_large_packing_comes_to_rest_quickly(poured, seed):
+    """Property: a poured packing, of which linear programs took minutes, rests in as many contacts
+    as it has degrees of freedom, none of its balls overlaps, and its forces balance."""
+    rest, told, scene = poured  # of the seed 1, in as many rounds as most; of 4 in twice as many
+    if seed != 1:
+        scene, told = rl.scenes.packing(400, seed=seed), []
+        rest = rl.settle(scene, by="dem", callback=told.append)
+    count = scene.bodies.free.any(axis=1).sum()
+    assert count >= 400 and told[0].startswith("DEM") and rest.how == "DEM, then least potential energy"
     result = rest.simulation.step(compatible=True)
     assert rest.simulation.at_rest and result.converged
     # the path ends a hundred times below these; 1e-9 is what counts as closed
@@ -580,7 +591,7 @@ def test_what_falls_forever_ends_soon():
     told = r"farthest, 3\.\d+ m; expected walls or a floor in the way of 'ball', ahead of which"
     with pytest.raises(NoRest, match=told):
         rl.settle(scene)
-    scene = rl.Scene(name="thrown")
+    scene = rl.Scene(name="thrown", dt=5e-3)
     scene.add(rl.HalfSpace(), position=(0, 0, 0))
     ball = scene.add(rl.Sphere(0.1), position=(0, 0, 0.1), mass=1.0, velocity=(0, 0, 10.0))
     assert rl.settle(scene).state.position[ball, 2] == pytest.approx(0.1, abs=1e-6)

@@ -2,19 +2,27 @@
 
 import re
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from benchmarks.paper import __main__ as paper
 from benchmarks.paper import report
 from benchmarks.paper.cases import CASES, run_beam, run_case, run_snapshots
 from benchmarks.paper.figures import floor_figure, side_by_side_figure
+from rigidlimit.output.plots import spatial
 
 
 def test_report(tmp_path, monkeypatch, capsys):
     """The report holds every figure and table 1; a second run takes the kept results (its figures
     are not drawn again here)."""
+    # every figure is saved twice: dots take longest
+    save = Figure.savefig
+    coarse = {"dpi": 60}
+    monkeypatch.setattr(Figure, "savefig", lambda *a, **given: save(*a, **(given | coarse)))
+    monkeypatch.setattr(spatial, "LAYOUT", replace(spatial.LAYOUT, pixels=450))
     command = ["paper", "--base", "4", "--whole-run", "--out", str(tmp_path)]
     monkeypatch.setattr("sys.argv", command)
     paper.main()

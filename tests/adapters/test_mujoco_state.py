@@ -1,7 +1,5 @@
 """MuJoCo's data that are not of one step: old forces, moved bodies, solvers stopped early."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -19,6 +17,7 @@ SCENE = """<mujoco><option {option}/><default><geom condim="{dim}"/></default><w
 </worldbody></mujoco>"""
 SOLVERS = ("PGS", "CG", "Newton")
 CONES = ("pyramidal", "elliptic")
+INTEGRATORS = ("Euler", "RK4", "implicit", "implicitfast")
 
 
 def made(option="", dim=3):
@@ -26,13 +25,16 @@ def made(option="", dim=3):
     return model, mujoco.MjData(model)
 
 
-@pytest.mark.parametrize("integrator", ["Euler", "RK4", "implicit", "implicitfast"])
+@pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize("cone", CONES)
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_what_a_step_leaves_is_taken(solver, cone, integrator):
     """Property: along a fall, an impact and rest, data after mj_step and mj_forward are of one
-    state, by whatever solver, cone and integrator; nothing is refused."""
-    for dim, jacobian in itertools.product((1, 3, 4, 6), ("dense", "sparse")):
+    state, by whatever solver, cone and integrator; nothing is refused. Dense and sparse Jacobians
+    take turns, so that each goes with each of the others."""
+    turn = SOLVERS.index(solver) + CONES.index(cone) + INTEGRATORS.index(integrator)
+    for k, dim in enumerate((1, 3, 4, 6)):
+        jacobian = ("dense", "sparse")[(turn + k) % 2]
         option = f'solver="{solver}" cone="{cone}" integrator="{integrator}" jacobian="{jacobian}"'
         model, data = made(option, dim)
         for step in range(250):
@@ -51,14 +53,14 @@ def test_rows_newer_than_forces_are_refused(solver, cone):
     none (they were mended as if they were of these contacts)."""
     model, data = made(f'solver="{solver}" cone="{cone}"')
     refused = 0
-    for step in range(300):
+    for step in range(200):
         mujoco.mj_step1(model, data)
         if data.nefc and 80 < step < 120:  # while they land
             with pytest.raises(InputError, match="not those of its present contacts"):
                 from_mujoco(model, data)
             refused += 1
         mujoco.mj_step2(model, data)
-        if data.nefc:
+        if data.nefc and (80 < step < 120 or step % 10 == 0):
             from_mujoco(model, data, on_friction="keep")
     assert refused > 5
 

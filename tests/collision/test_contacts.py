@@ -49,11 +49,13 @@ def pair_scene(shape_a, shape_b, rng, *, gap=0.01):
 
     turns = [rng.normal(size=4) for _ in range(2)] if dim == 3 else list(rng.uniform(0, 6, 2))
     lo, hi = 0.0, 4.0
-    for _ in range(60):
+    scene = made(hi)
+    bodies, state = scene.bodies, scene.state
+    for _ in range(36):  # to 6e-11
         mid = 0.5 * (lo + hi)
-        scene = made(mid)
+        state.position[1, :dim] = mid * direction
         try:
-            found = find_contacts(scene.bodies, scene.state, 5.0)
+            found = find_contacts(bodies, state, 5.0)
             close = found.gap.min() < gap
         except ContactError:
             close = True

@@ -34,8 +34,8 @@ def layer():
 SCENES = {
     "layer": lambda: balanced(layer()),
     "pyramid": lambda: static_pyramid(6),
-    "container": lambda: balanced(rl.scenes.container(27), 300),
-    "pile": lambda: balanced(rl.scenes.pile_2d(30), 200),
+    "container": lambda: balanced(rl.scenes.container(27), 120),
+    "pile": lambda: balanced(rl.scenes.pile_2d(30), 120),
     "legs": lambda: balanced(rl.scenes.block_on_legs(30)),
 }
 

@@ -16,13 +16,13 @@ def lid_in_space():
     """Unequal balls in a row each under a loaded lid, which the highest bear."""
     scene, rng = rl.Scene(), np.random.default_rng(0)
     scene.add(rl.HalfSpace(), position=(0, 0, 0))
-    for i in range(9):
-        at = (0.25 * (i // 3), 0.25 * (i % 3), 0.12)
+    for i in range(4):
+        at = (0.25 * (i // 2), 0.25 * (i % 2), 0.12)
         scene.add(rl.Sphere(0.1 + 0.01 * rng.random()), position=at, fixed=["x", "y"])
     turned = (np.cos(0.4), 0.0, 0.0, np.sin(0.4))
     scene.add(
-        rl.Box((0.9, 0.9, 0.1)),
-        position=(0.25, 0.25, 0.3),
+        rl.Box((0.65, 0.65, 0.1)),
+        position=(0.125, 0.125, 0.3),
         orientation=turned,
         fixed=SHIFTS,
         load=(0, 0, -5000),

@@ -386,7 +386,8 @@ def test_a_large_packing_comes_to_rest_quickly(poured, seed):
         scene, told = rl.scenes.packing(400, seed=seed), []
         rest = rl.settle(scene, by="dem", callback=told.append)
     count = scene.bodies.free.any(axis=1).sum()
-    assert count >= 400 and told[0].startswith("DEM") and rest.how == "DEM, then least potential energy"
+    assert count >= 400 and told[0].startswith("DEM")
+    assert rest.how == "DEM, then least potential energy"
     result = rest.simulation.step(compatible=True)
     assert rest.simulation.at_rest and result.converged
     # the path ends a hundred times below these; 1e-9 is what counts as closed

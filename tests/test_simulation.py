@@ -157,7 +157,7 @@ def test_container_of_boxes_and_ellipsoids():
     """Property: mixed convex shapes settle; every step converges, momentum balance holds."""
     scene = rl.scenes.container(8)
     simulation = rl.Simulation(scene, dt=1e-3)
-    for _ in range(120):
+    for _ in range(160):
         result = simulation.step()
         assert result.converged, result.message
         assert (result.force >= 0).all()

@@ -23,7 +23,7 @@ def test_report(tmp_path, monkeypatch, capsys):
     coarse = {"dpi": 60}
     monkeypatch.setattr(Figure, "savefig", lambda *a, **given: save(*a, **(given | coarse)))
     monkeypatch.setattr(spatial, "LAYOUT", replace(spatial.LAYOUT, pixels=450))
-    command = ["paper", "--base", "4", "--whole-run", "--out", str(tmp_path)]
+    command = ["paper", "--base", "3", "--whole-run", "--out", str(tmp_path)]
     monkeypatch.setattr("sys.argv", command)
     paper.main()
     table = [line for line in capsys.readouterr().out.splitlines() if "floor forces" in line]

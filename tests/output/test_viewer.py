@@ -18,7 +18,9 @@ from rigidlimit.output.hdf5 import RunWriter, read_run
 from rigidlimit.output.plots.style import LIGHT, force_colours
 from rigidlimit.output.view import write_view
 
-WINDOW = (1200, 780)
+WINDOW, OF_THE_PICTURE = (800, 560), (1200, 780)
+"""Sizes [px]: small, since each pixel is drawn in software; of the stored picture."""
+
 SHOWN = re.compile(r"(\d+) of (\d+) contacts shown")
 
 
@@ -86,11 +88,23 @@ def driver(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     service = webdriver.ChromeService(chromedriver)
     browser = webdriver.Chrome(options, service)
-    # the page's own size, whatever the frame of the window takes
-    metrics = dict(width=WINDOW[0], height=WINDOW[1], deviceScaleFactor=1, mobile=False)
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    resize(browser, WINDOW)
     yield browser
     browser.quit()
+
+
+def resize(driver, size):
+    """The page's own size, whatever the frame of the window takes."""
+    metrics = dict(width=size[0], height=size[1], deviceScaleFactor=1, mobile=False)
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+@pytest.fixture
+def large(driver):
+    """As large as the stored picture was taken."""
+    resize(driver, OF_THE_PICTURE)
+    yield
+    resize(driver, WINDOW)
 
 
 AS_LOADED = """
@@ -359,7 +373,7 @@ def test_pick_follows_the_contact(driver, beam):
     page.keys("step", Keys.HOME)
     page.wait(lambda: page.text("number") == "step 1")
     assert page.number("contact-classic") == run[0].force_classic[1]
-    page.click_at(300, 700)
+    page.click_at(300, 500)
     assert not page.element("card").is_displayed()
 
 
@@ -395,7 +409,7 @@ def test_friction(driver, folder):
     assert not page.errors()
 
 
-def test_picture(driver, beam, request):
+def test_picture(driver, large, beam, request):
     """Example: colours at known places, and all of it coarsely like the stored picture."""
     from PIL import Image
 

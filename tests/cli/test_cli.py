@@ -188,7 +188,7 @@ def test_demo(tmp_path):
 def test_compare(tmp_path):
     """compare prints the errors against the DEM and draws the histograms."""
     scene = tmp_path / "p.toml"
-    scene.write_text('gallery = "pyramid"\nparameters = {base = 4}\n')
+    scene.write_text('gallery = "pyramid"\nparameters = {base = 3}\n')
     done = forked("compare", scene, "--stiffness-sweep", "--picture", tmp_path / "h.png")
     assert done.returncode == 0, done.stderr
     slope = float(done.stdout.split("error ~ stiffness^")[1].split()[0])

@@ -13,9 +13,10 @@ import pytest
 import rigidlimit as rl
 
 ROOT = Path(__file__).parents[1]
+LAZY = ["", ".adapters", ".distributed", ".output.measures", ".output.plots"]
 
 
-@pytest.mark.parametrize("package", ["", ".adapters", ".output.measures", ".output.plots"])
+@pytest.mark.parametrize("package", LAZY)
 def test_stubs_have_the_names_of_their_packages(package):
     """Contract: each name from where it is imported at run time, and no other."""
     module = import_module("rigidlimit" + package)
@@ -30,7 +31,7 @@ def test_stubs_have_the_names_of_their_packages(package):
     assert {name: home for name, home in found.items() if name in lazy} == lazy
 
 
-@pytest.mark.parametrize("package", ["", ".adapters", ".output.measures", ".output.plots"])
+@pytest.mark.parametrize("package", LAZY)
 def test_lazy_names_are_of_no_module_beside_them(package):
     """Contract: a module of the same name takes the place of a name that is imported when first
     used, as soon as anything else of that module is: ``closed_contacts`` was no function then."""

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from rigidlimit.cli import main
 from rigidlimit.output.hdf5 import read_run
 
 from .program import forked, rigidlimit
+
+COMPILING = "compiling its kernels"
+"""Of the line that comes where they are not in the cache."""
 
 
 def test_help_and_version():
@@ -114,12 +118,14 @@ def test_scenes_lists_shows_and_writes(tmp_path):
         (["scenes", "--write", "x.toml"], "needs the name of a scene"),
     ],
 )
-def test_mistakes_are_one_line(arguments, fragment):
+def test_mistakes_are_one_line(arguments, fragment, monkeypatch, capsys):
     """A user's mistake: exit code 2, one line on stderr, no traceback."""
-    done = forked(*arguments, cwd=Path(__file__).parents[2])
-    assert done.returncode == 2
-    assert fragment in done.stderr and "Traceback" not in done.stderr
-    assert done.stderr.count("\n") == 1
+    monkeypatch.chdir(Path(__file__).parents[2])
+    with pytest.raises(SystemExit) as end:
+        main(arguments)
+    said = [line for line in capsys.readouterr().err.splitlines() if COMPILING not in line]
+    assert end.value.code == 2 and len(said) == 1, said
+    assert fragment in said[0]
 
 
 def test_overlap_is_told(tmp_path):
@@ -182,7 +188,7 @@ def test_demo(tmp_path):
 def test_compare(tmp_path):
     """compare prints the errors against the DEM and draws the histograms."""
     scene = tmp_path / "p.toml"
-    scene.write_text('gallery = "pyramid"\nparameters = {base = 4}\n')
+    scene.write_text('gallery = "pyramid"\nparameters = {base = 3}\n')
     done = forked("compare", scene, "--stiffness-sweep", "--picture", tmp_path / "h.png")
     assert done.returncode == 0, done.stderr
     slope = float(done.stdout.split("error ~ stiffness^")[1].split()[0])

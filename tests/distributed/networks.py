@@ -35,12 +35,9 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1",
     # else Open MPI binds one or two processes to the first cores, whatever else runs there
     "OMPI_MCA_hwloc_base_binding_policy": "none",
+    # where one process ends with an error the others are not given two seconds to end
+    "OMPI_MCA_odls_base_sigkill_timeout": "0",
 }  # fmt: skip
-
-
-def forces(ranks: int, *arguments) -> subprocess.CompletedProcess:
-    """``rigidlimit forces ...`` on so many processes."""
-    return launched(ranks, "-m", "rigidlimit", "forces", *arguments)
 
 
 def launched(ranks: int, *arguments, folder: Path | None = None) -> subprocess.CompletedProcess:
@@ -54,6 +51,32 @@ def launched(ranks: int, *arguments, folder: Path | None = None) -> subprocess.C
 
 
 @dataclass(frozen=True)
+class Command:
+    """Words of a command of ``rigidlimit`` that so many ranks run; the name of a case before it is
+    the file of its forces."""
+
+    words: tuple
+    ranks: int
+
+
+@dataclass(frozen=True)
+class Said:
+    """Exit codes and streams of a command on each rank."""
+
+    codes: list[int]
+    out: list[str]
+    err: list[str]
+
+    @property
+    def stdout(self) -> str:
+        return "".join(self.out)
+
+    @property
+    def stderr(self) -> str:
+        return "".join(self.err)
+
+
+@dataclass(frozen=True)
 class Case:
     """A network file to be solved on so many ranks. write: makes the file. options: of
     ``forces_of_file``; start and history name an earlier case, of as many ranks or fewer."""
@@ -63,29 +86,37 @@ class Case:
     options: dict = field(default_factory=dict)
 
 
-def solved(folder: Path, cases: dict[str, Case]) -> dict[str, dict]:
+def solved(folder: Path, cases: dict[str, Case | Command]) -> dict[str, dict | Said]:
     """Arrays and attributes of the forces of each case, and their file as ``out``, by one start for
-    each number of ranks; of one that is refused the errors of all ranks."""
+    each number of ranks; of one that is refused the errors of all ranks; what a command said."""
     out = {name: folder / f"{name}-forces.h5" for name in cases}
     for ranks in sorted({case.ranks for case in cases.values()}):
-        jobs = []
-        for name, case in cases.items():
-            if case.ranks == ranks:
-                case.write(folder / f"{name}.h5")
-                earlier = {key: str(out.get(v, v)) for key, v in case.options.items()}
-                options = case.options | {
-                    k: earlier[k] for k in ("start", "history") if k in earlier
-                }
-                jobs.append(dict(path=str(folder / f"{name}.h5"), out=str(out[name])) | options)
+        jobs = [
+            dict(out=str(out[name])) | _job(case, folder / f"{name}.h5", out)
+            for name, case in cases.items()
+            if case.ranks == ranks
+        ]
         todo = folder / f"jobs-{ranks}.json"
         todo.write_text(json.dumps(jobs))
         done = launched(ranks, Path(__file__).with_name("many.py"), todo)
         assert done.returncode == 0, done.stdout + done.stderr
-    return {name: _found(out[name], case.ranks) for name, case in cases.items()}
+    return {name: _found(out[name], case) for name, case in cases.items()}
 
 
-def _found(out: Path, ranks: int) -> dict:
-    said = [Path(f"{out}.{rank}.txt") for rank in range(ranks)]
+def _job(case: Case | Command, path: Path, out: dict[str, Path]) -> dict:
+    """What ``many.py`` is to do, and the network file ``path`` if it needs one."""
+    if isinstance(case, Command):
+        return {"command": [str(out.get(word, word)) for word in case.words]}
+    case.write(path)
+    earlier = {k: str(out[v]) for k, v in case.options.items() if k in ("start", "history")}
+    return dict(path=str(path)) | case.options | earlier
+
+
+def _found(out: Path, case: Case | Command) -> dict | Said:
+    if isinstance(case, Command):
+        said = [json.loads(Path(f"{out}.{rank}.json").read_text()) for rank in range(case.ranks)]
+        return Said(*map(list, zip(*said, strict=True)))
+    said = [Path(f"{out}.{rank}.txt") for rank in range(case.ranks)]
     if any(path.exists() for path in said):
         return {"errors": sorted(path.read_text() for path in said)}
     with h5py.File(out) as file:

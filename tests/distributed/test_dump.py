@@ -19,7 +19,7 @@ from rigidlimit.collision.search import find_contacts
 from rigidlimit.distributed import ContactNetwork
 from rigidlimit.errors import InputError
 
-from .networks import launched, needs_petsc, one_process
+from .networks import Command, needs_petsc, one_process, solved
 
 SIDE = 4
 HEAD = "ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n{count}\nITEM: BOX BOUNDS {flags}\n"
@@ -130,32 +130,74 @@ def _sorted(file):
     return [body[order]] + [arrays[name][order] for name in names if name in arrays]
 
 
+KINDS = {"smooth": (0.0, (1, 2)), "rough": (0.4, (2,)), "sprung": (0.4, (1, 2))}
+"""Friction, and numbers of ranks."""
+
+UNLIKE = "balls 2 and {} have a tangential force"
+MISTAKES = {
+    "few": (2, "64 lines of atoms; expected 65"),
+    "none": (1, "No such file"),
+    "apart": (2, f"{UNLIKE.format(152)} and do not touch"),
+    "unknown": (1, f"{UNLIKE.format(999)}, and not both"),
+    "balls": (1, "without ITEM: ENTRIES; expected a dump of pairs (local)"),
+}
+"""Ranks, and what is said."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """With dumps of balls and of pairs."""
+    folder = tmp_path_factory.mktemp("dumps")
+    balls = write_dump(folder / "balls.dump")
+    write_pairs(folder / "pairs.dump", balls)
+    write_pairs(folder / "apart.dump", balls, more="2 152 0 0 1")
+    write_pairs(folder / "unknown.dump", balls, more="2 999 0 0 1")
+    write_dump(folder / "few.dump", count=65)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def told(folder):
+    """What ``rigidlimit network`` said, by one start for each number of ranks."""
+    commands = {}
+
+    def network(name: str, ranks: int, dump: str, friction: float, *more) -> None:
+        words = ("network", folder / f"{dump}.dump", "--out", folder / f"{name}.h5")
+        commands[name] = Command((*words, "--friction", friction, *more), ranks)
+
+    for kind, (friction, numbers) in KINDS.items():
+        options = ["--stiffness", 1e6, "--fixed", 2, "--walls", "zlo"]
+        options += ["--springs", folder / "pairs.dump"] if kind == "sprung" else []
+        for ranks in numbers:
+            network(f"{kind}-{ranks}", ranks, "balls", friction, *options)
+    for name in ("few", "none"):
+        network(name, MISTAKES[name][0], name, 0.4)
+    for name in ("apart", "unknown", "balls"):
+        springs = folder / f"{name}.dump"
+        network(name, MISTAKES[name][0], "balls", 0.4, "--springs", springs)
+    return solved(folder, commands)
+
+
 @needs_petsc
-@pytest.mark.parametrize(
-    ("friction", "sprung", "ranks"), [(0.0, False, (1, 2)), (0.4, False, (2,)), (0.4, True, (1, 2))]
-)
-def test_networks_of_any_number_of_ranks(tmp_path, friction, sprung, ranks):
+@pytest.mark.parametrize("kind", KINDS)
+def test_networks_of_any_number_of_ranks(folder, told, tmp_path, kind):
     """Reference twin: ``ContactNetwork.of_scene`` of the scene in one process, with a periodic
     cell, a floor and a held layer, also with springs; gaps to the rounding of coordinates, forces
     to what both solve to."""
-    path = write_dump(tmp_path / "balls.dump")
-    material = rl.Material(friction=friction)
-    springs = write_pairs(tmp_path / "pairs.dump", path) if sprung else None
-    given = dict(material=material, fixed=[2], walls=["zlo"], springs=springs)
-    packing = rl.read_packing(path, **given)
+    friction, numbers = KINDS[kind]
+    springs = folder / "pairs.dump" if kind == "sprung" else None
+    given = dict(material=rl.Material(friction=friction), fixed=[2], walls=["zlo"], springs=springs)
+    packing = rl.read_packing(folder / "balls.dump", **given)
     whole = ContactNetwork.of_scene(packing.scene, stiffness=1e6)
     whole.write(tmp_path / "whole.h5")
     with h5py.File(tmp_path / "whole.h5") as file:
         wanted = _sorted(file)
         bodies = [file[f"bodies/{name}"][:] for name in ("load", "free")]
-    options = ["--stiffness", 1e6, "--friction", friction, "--fixed", 2, "--walls", "zlo"]
-    options += ["--springs", springs] if sprung else []
-    for number in ranks:
-        out = tmp_path / f"{number}.h5"
-        done = launched(number, "-m", "rigidlimit", "network", path, "--out", out, *options)
-        assert done.returncode == 0, done.stderr
+    for ranks in numbers:
+        done = told[f"{kind}-{ranks}"]
+        assert done.codes == [0] * ranks, done.stderr
         assert done.stdout.count("64 balls") == 1
-        with h5py.File(out) as file:
+        with h5py.File(folder / f"{kind}-{ranks}.h5") as file:
             assert set(file["contacts"]) == set(whole.of_contacts)
             for found, expected in zip(_sorted(file), wanted, strict=True):
                 np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
@@ -172,22 +214,10 @@ def test_networks_of_any_number_of_ranks(tmp_path, friction, sprung, ranks):
 
 
 @needs_petsc
-def test_mistakes_of_dumps_are_one_line(tmp_path):
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistakes_of_dumps_are_one_line(folder, told, name):
     """Example: by the command, on one or two ranks; nothing is written."""
-    out = tmp_path / "out.h5"
-    balls = write_dump(tmp_path / "balls.dump")
-    apart = write_pairs(tmp_path / "apart.dump", balls, more="2 152 0 0 1")
-    unknown = write_pairs(tmp_path / "unknown.dump", balls, more="2 999 0 0 1")
-    few = write_dump(tmp_path / "few.dump", count=65)
-    pair = "balls 2 and 152 have a tangential force"
-    for ranks, path, more, said in (
-        (2, few, (), "64 lines of atoms; expected 65"),
-        (1, tmp_path / "none.dump", (), "No such file"),
-        (2, balls, ("--springs", apart), f"{pair} and do not touch"),
-        (1, balls, ("--springs", unknown), "balls 2 and 999 have a tangential force, and not both"),
-        (1, balls, ("--springs", balls), "without ITEM: ENTRIES; expected a dump of pairs (local)"),
-    ):
-        options = ("--out", out, "--friction", 0.4, *more)
-        done = launched(ranks, "-m", "rigidlimit", "network", path, *options)
-        assert done.returncode == 2 and done.stderr.count("rigidlimit:") == 1, done.stderr
-        assert said in done.stderr and not out.exists()
+    ranks, said = MISTAKES[name]
+    done = told[name]
+    assert done.codes == [2] * ranks and done.stderr.count("rigidlimit:") == 1, done.stderr
+    assert said in done.stderr and not (folder / f"{name}.h5").exists()

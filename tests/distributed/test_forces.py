@@ -11,10 +11,10 @@ from rigidlimit.pose import forces_at_pose
 
 from .networks import (
     Case,
+    Command,
     boxes,
     column,
     crystal,
-    forces,
     found_force,
     launched,
     needs_petsc,
@@ -72,7 +72,12 @@ def found(tmp_path_factory, networks, pose):
     cases["copies"] = Case(lambda path: write_copies(cell, path, **periodic), 2)
     cases["column"], cases["pulled"] = (Case(column(load).write, 2) for load in (2.5, -2.5))
     cases["one body"] = Case(column(1.0, balls=2).write, 2)
-    return solved(tmp_path_factory.mktemp("smooth"), cases)
+    folder = tmp_path_factory.mktemp("smooth")
+    for name, pull in (("told", 2.5), ("told of a pull", -2.5)):
+        column(pull).write(folder / f"{name}.h5")
+        words = ("forces", folder / f"{name}.h5", "--out", folder / f"{name}-forces.h5")
+        cases[name] = Command(words, 2)
+    return solved(folder, cases) | {"folder": folder}
 
 
 @pytest.mark.parametrize("name", BALLS)
@@ -129,22 +134,27 @@ def test_more_ranks_than_bodies(found):
     assert other.startswith("OtherRankError")
 
 
-def test_the_program_on_two_ranks(tmp_path):
+@pytest.mark.parametrize(
+    "name, code, said", [("told", 0, "converged"), ("told of a pull", 1, "load_not_carried")]
+)
+def test_the_command_on_two_ranks(found, name, code, said):
     """Closed form, by the command: its message is told once, and a pull ends it with 1."""
-    column(2.5).write(tmp_path / "column.h5")
-    done = forces(2, tmp_path / "column.h5", "--out", tmp_path / "forces.h5")
-    assert done.returncode == 0 and done.stdout.count("mumps on 2 ranks: converged") == 1
-    with h5py.File(tmp_path / "forces.h5") as file:
-        np.testing.assert_allclose(file["force"][:], [2.5, 2.5], rtol=1e-10)
+    told = found[name]
+    assert told.codes == [code] * 2 and told.err == [""] * 2
+    assert told.stdout.count(f"mumps on 2 ranks: {said}") == 1
+    with h5py.File(found["folder"] / f"{name}-forces.h5") as file:
+        assert name != "told" or np.allclose(file["force"][:], [2.5, 2.5], rtol=1e-10, atol=0.0)
 
 
 def test_mistakes_are_one_line_on_one_rank(tmp_path):
-    """Example: what is wrong is on the slice of the second rank alone, and is told once."""
+    """Example, by the program: what is wrong is on the slice of the second rank alone, and is told
+    once."""
     network = network_of(crystal(), 2.0)
     last = len(network.body) - 1
     stiffness = np.where(np.arange(last + 1) == last, -1.0, network.stiffness)
     replace(network, stiffness=stiffness).write(tmp_path / "balls.h5")
-    done = forces(2, tmp_path / "balls.h5", "--out", tmp_path / "out.h5")
+    words = ("forces", tmp_path / "balls.h5", "--out", tmp_path / "out.h5")
+    done = launched(2, "-m", "rigidlimit", *words)
     assert done.returncode == 2 and done.stderr.count("rigidlimit:") == 1
     assert f"contacts/stiffness[{last}] is -1.0; expected a positive number" in done.stderr
     assert not (tmp_path / "out.h5").exists()

@@ -18,7 +18,9 @@ from rigidlimit.output.hdf5 import RunWriter, read_run
 from rigidlimit.output.plots.style import LIGHT, force_colours
 from rigidlimit.output.view import write_view
 
-WINDOW = (1200, 780)
+WINDOW, OF_THE_PICTURE = (800, 560), (1200, 780)
+"""Sizes [px]: small, since each pixel is drawn in software; of the stored picture."""
+
 SHOWN = re.compile(r"(\d+) of (\d+) contacts shown")
 
 
@@ -86,22 +88,67 @@ def driver(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     service = webdriver.ChromeService(chromedriver)
     browser = webdriver.Chrome(options, service)
-    # the page's own size, whatever the frame of the window takes
-    metrics = dict(width=WINDOW[0], height=WINDOW[1], deviceScaleFactor=1, mobile=False)
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    resize(browser, WINDOW)
     yield browser
     browser.quit()
+
+
+def resize(driver, size):
+    """The page's own size, whatever the frame of the window takes."""
+    metrics = dict(width=size[0], height=size[1], deviceScaleFactor=1, mobile=False)
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+
+@pytest.fixture
+def large(driver):
+    """As large as the stored picture was taken."""
+    resize(driver, OF_THE_PICTURE)
+    yield
+    resize(driver, WINDOW)
+
+
+AS_LOADED = """
+function set(input, value, event) {
+  input.value = value;
+  input.dispatchEvent(new Event(event));
+}
+const of = (id) => document.getElementById(id);
+of("card-close").click();
+of("method-compatible").disabled = false;
+of("method-compatible").click();
+set(of("step"), of("step").max, "input");
+set(of("threshold"), 0, "input");
+set(of("style"), "branches", "change");
+set(of("speed"), 12, "change");
+for (const cut of document.querySelectorAll("#cut-rows input"))
+  set(cut, cut.id.endsWith("low") ? cut.min : cut.max, "input");
+"""
+"""Puts a page back to how it begins, but for what it is seen from, theme and opacity."""
 
 
 class Page:
     """A page as its reader uses it: ``click``, ``keys``, ``text``; ``ask`` looks inside."""
 
-    def __init__(self, driver, run, **options):
+    def __init__(self, driver, run, *, again=False):
+        """again: the page that the test before has left, where it was of the same run: to load one
+        takes seconds of drawing in software."""
         self.driver = driver
         driver.get_log("browser")
-        page = write_view(read_run(run), run.with_suffix(".html"), **options)
-        driver.get(page.as_uri())
+        path = run.with_suffix(".html")
+        if again and driver.current_url == path.as_uri():
+            driver.execute_script(AS_LOADED)
+            last = f"step {read_run(run)[-1].number}"
+            self.wait(lambda: self.text("number") == last and self.shown()[0] > 0)
+            return
+        driver.get(write_view(read_run(run), path).as_uri())
         self.wait(lambda: self.ask("!!window.rigidlimitViewer"))
+
+    def wait_for_a_frame(self):
+        """Until what was asked for before is on the screen."""
+        self.driver.execute_async_script(
+            "const then = arguments[0];"
+            "requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(then)))"
+        )
 
     def wait(self, condition, seconds=30):
         # generous: software WebGL on a busy machine; a failure is a hang, not slowness
@@ -131,7 +178,7 @@ class Page:
     def click_at(self, x, y):
         from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
-        actions = ActionBuilder(self.driver)
+        actions = ActionBuilder(self.driver, duration=0)
         actions.pointer_action.move_to_location(round(x), round(y)).click()
         actions.perform()
 
@@ -178,7 +225,7 @@ def test_load(driver, pyramid):
 
 def test_play_and_step(driver, pyramid):
     """Property: play shows every step once, in order, then stops; pause holds; keys step."""
-    page, run = Page(driver, pyramid), read_run(pyramid)
+    page, run = Page(driver, pyramid, again=True), read_run(pyramid)
     page.driver.execute_script(
         "window.seen = []; new MutationObserver(() => seen.push(document.getElementById('number')"
         ".textContent)).observe(document.getElementById('number'), {childList: true})"
@@ -211,7 +258,7 @@ def test_threshold(driver, pyramid):
     """Reference: the page counts what numpy counts in the file, by number and by slider."""
     from selenium.webdriver.common.keys import Keys
 
-    page, last = Page(driver, pyramid), read_run(pyramid)[-1]
+    page, last = Page(driver, pyramid, again=True), read_run(pyramid)[-1]
     force, top = last.force, max(last.force.max(), last.force_classic.max())
     for quantile in (0.5, 0.9):
         value = float(np.quantile(force, quantile))
@@ -244,7 +291,7 @@ def test_threshold(driver, pyramid):
 
 def test_switch_methods(driver, pyramid):
     """Reference: classic forces are those of the file, on the same scale as compatible ones."""
-    page, last = Page(driver, pyramid), read_run(pyramid)[-1]
+    page, last = Page(driver, pyramid, again=True), read_run(pyramid)[-1]
     ticks = page.text("tick-2")
     page.choose("classic")
     assert page.text("legend-title") == "classic contact force"
@@ -257,24 +304,10 @@ def test_switch_methods(driver, pyramid):
     assert page.text("legend-title") == "compatible contact force"
 
 
-def test_step_without_compatible_forces(driver, beam):
-    """Example: where they were not computed the page says so and offers the classic ones."""
-    from selenium.webdriver.common.keys import Keys
-
-    page = Page(driver, beam)
-    assert page.shown() == (3, 3)
-    page.keys("step", Keys.HOME)
-    page.wait(lambda: page.text("number") == "step 1")
-    assert page.text("shown") == "compatible forces were not computed in this step"
-    assert not page.element("method-compatible").is_enabled()
-    page.choose("classic")
-    assert page.shown() == (3, 3)
-
-
 @pytest.mark.parametrize("style", ["branches", "normals"])
 def test_pick_reads_the_file(driver, pyramid, style):
     """Reference: a click on a contact shows the forces of the HDF5 file with all their digits."""
-    page = Page(driver, pyramid)
+    page = Page(driver, pyramid, again=True)
     page.driver.find_element("css selector", f"#style option[value={style}]").click()
     with h5py.File(pyramid) as file:
         contacts = file["steps/00000008/contacts"]
@@ -295,6 +328,52 @@ def test_pick_reads_the_file(driver, pyramid, style):
     # some lie behind others as seen from the eye; most do not
     assert aimed >= 4
     page.click("card-close")
+    assert not page.element("card").is_displayed()
+
+
+def test_cut_planes(driver, pyramid):
+    """Reference: contacts beyond a cut vanish, as counted from the file's contact points."""
+    from selenium.webdriver.common.keys import Keys
+
+    page, run = Page(driver, pyramid, again=True), read_run(pyramid)
+    last = run[-1]
+    page.keys("cut-z-high", *[Keys.PAGE_DOWN] * 3)
+    at = page.ask("rigidlimitViewer.state.cut.high[2]")
+    middle = page.ask("JSON.parse(document.getElementById('head').textContent).origin[2]")
+    left = last.contacts.point[:, 2] - middle <= at
+    expected = int((left & (last.force > 1e-9 * last.force.max())).sum())
+    assert 0 < expected < bearing(last.force)
+    assert page.shown()[0] == expected
+    page.keys("cut-z-high", Keys.END)
+    assert page.shown()[0] == bearing(last.force)
+
+
+def test_step_without_compatible_forces(driver, beam):
+    """Example: where they were not computed the page says so and offers the classic ones."""
+    from selenium.webdriver.common.keys import Keys
+
+    page = Page(driver, beam, again=True)
+    assert page.shown() == (3, 3)
+    page.keys("step", Keys.HOME)
+    page.wait(lambda: page.text("number") == "step 1")
+    assert page.text("shown") == "compatible forces were not computed in this step"
+    assert not page.element("method-compatible").is_enabled()
+    page.choose("classic")
+    assert page.shown() == (3, 3)
+
+
+def test_pick_follows_the_contact(driver, beam):
+    """Example: the card stays with its contact from step to step; a click beside closes it."""
+    from selenium.webdriver.common.keys import Keys
+
+    page, run = Page(driver, beam, again=True), read_run(beam)
+    page.click_at(*page.ask("rigidlimitViewer.screen(1)"))
+    assert page.picked() == 1 and page.text("card-title") == "middle – beam"
+    assert page.number("contact-compatible") == run[2].force[1] == pytest.approx(6, rel=1e-8)
+    page.keys("step", Keys.HOME)
+    page.wait(lambda: page.text("number") == "step 1")
+    assert page.number("contact-classic") == run[0].force_classic[1]
+    page.click_at(300, 500)
     assert not page.element("card").is_displayed()
 
 
@@ -330,39 +409,7 @@ def test_friction(driver, folder):
     assert not page.errors()
 
 
-def test_pick_follows_the_contact(driver, beam):
-    """Example: the card stays with its contact from step to step; a click beside closes it."""
-    from selenium.webdriver.common.keys import Keys
-
-    page, run = Page(driver, beam), read_run(beam)
-    page.click_at(*page.ask("rigidlimitViewer.screen(1)"))
-    assert page.picked() == 1 and page.text("card-title") == "middle – beam"
-    assert page.number("contact-compatible") == run[2].force[1] == pytest.approx(6, rel=1e-8)
-    page.keys("step", Keys.HOME)
-    page.wait(lambda: page.text("number") == "step 1")
-    assert page.number("contact-classic") == run[0].force_classic[1]
-    page.click_at(300, 700)
-    assert not page.element("card").is_displayed()
-
-
-def test_cut_planes(driver, pyramid):
-    """Reference: contacts beyond a cut vanish, as counted from the file's contact points."""
-    from selenium.webdriver.common.keys import Keys
-
-    page, run = Page(driver, pyramid), read_run(pyramid)
-    last = run[-1]
-    page.keys("cut-z-high", *[Keys.PAGE_DOWN] * 3)
-    at = page.ask("rigidlimitViewer.state.cut.high[2]")
-    middle = page.ask("JSON.parse(document.getElementById('head').textContent).origin[2]")
-    left = last.contacts.point[:, 2] - middle <= at
-    expected = int((left & (last.force > 1e-9 * last.force.max())).sum())
-    assert 0 < expected < bearing(last.force)
-    assert page.shown()[0] == expected
-    page.keys("cut-z-high", Keys.END)
-    assert page.shown()[0] == bearing(last.force)
-
-
-def test_picture(driver, beam, request):
+def test_picture(driver, large, beam, request):
     """Example: colours at known places, and all of it coarsely like the stored picture."""
     from PIL import Image
 
@@ -373,7 +420,7 @@ def test_picture(driver, beam, request):
         contacts["force_classic"][...] = contacts["force"][...]
         del contacts.parent.attrs["checksum"]
     page = Page(driver, known)
-    time.sleep(0.3)  # one frame after the page says it is ready
+    page.wait_for_a_frame()
     picture = page.picture()
     canvas = page.element("canvas").rect
     scale = picture.shape[1] / page.ask("window.innerWidth")
@@ -409,7 +456,7 @@ def test_shapes_and_planes_are_drawn(driver, folder):
     from selenium.webdriver.common.keys import Keys
 
     page.keys("opacity", Keys.HOME)
-    time.sleep(0.3)
+    page.wait_for_a_frame()
     without = page.picture()
     canvas = page.element("canvas").rect
     changed = np.abs(with_bodies - without)[:, : int(canvas["width"])].max(axis=2) > 4
@@ -428,11 +475,11 @@ def test_themes(driver, beam):
     )
     try:
         page = Page(driver, beam)
-        time.sleep(0.3)
+        page.wait_for_a_frame()
         corner = (-200, 20)
         assert page.picture()[corner].max() < 60
         page.click("theme")
-        time.sleep(0.3)
+        page.wait_for_a_frame()
         assert page.picture()[corner].min() > 230
         assert page.text("theme") == "dark theme"
     finally:

@@ -19,7 +19,7 @@ from rigidlimit.studies import workers
 from rigidlimit.studies.report import _within
 from rigidlimit.studies.sample import Sample, run_sample
 
-from ..cli.program import forked
+from ..cli.program import FORKS, forked
 from . import samples
 
 REPOSITORY = Path(__file__).parents[2]
@@ -29,6 +29,14 @@ SQUEEZED = rl.Plan(
     measures=("largest_force", "force", "path.stress_xx", "path.strain_xx"),
     path=[{"kind": "oedometer", "stresses": [1.0, 2.0], "axis": "x"}],
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded_once():
+    """Workers are forked from a process that has the library loaded, as commands are: else each
+    loads it, which takes ten times as long as its samples. That the file of a study needs no such
+    process is seen where a study is killed: it runs in an interpreter of its own."""
+    assert forked("--version").returncode == 0
 
 
 @pytest.fixture
@@ -367,10 +375,14 @@ def test_a_study_is_not_written_over(tmp_path, here):
 def test_dask_computes_the_same_file(tmp_path):
     """Cross-check: processes of a Dask cluster, one of them killed in the midst."""
     distributed = pytest.importorskip("distributed")
+    from dask import config
+
     rl.study(BEAM, seeds=4, out=tmp_path / "own.h5", executor=ThreadPoolExecutor(1))
     deadly = rl.Plan(samples.deadly, measures=("largest_force",), steps=1)
     folder = {"folder": str(tmp_path)}
+    start = "forkserver" if FORKS else "spawn"
     with (
+        config.set({"distributed.worker.multiprocessing-method": start}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as cluster,

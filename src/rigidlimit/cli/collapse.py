@@ -6,7 +6,6 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from .._support import arrays
 from ..errors import InputError
 from .compiling import watch_compiler
 from .contacts import parts_of_force
@@ -88,10 +87,11 @@ def collapse(
     Limit analysis by the static theorem: with Coulomb friction an upper bound where the mechanism
     slides. Example: `rigidlimit collapse arch --picture mechanism.png`.
     """
+    from .._support.arrays import positive
     from ..output.plots.style import figure_format
 
     check_results(out)
-    arrays.positive("--seconds", seconds)
+    positive("--seconds", seconds)
     for option, path in (("--picture", picture), ("--thrust", thrust)):
         check_file(option, path)
     for path in (picture, thrust):

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._support.words import counted
-from ..bodies import HalfSpace
 from ..status import Status
 from .options import LIMITS
 from .tables import new_table, terminal
@@ -88,6 +87,8 @@ def balance(simulation: "Simulation", result: "StepResult") -> str:
 
     Both along gravity, with constant loads in the weight; without gravity only the latter.
     """
+    from ..bodies import HalfSpace
+
     bodies, gravity = simulation.bodies, simulation.scene.gravity
     size = float(np.linalg.norm(gravity))
     state = "at rest" if simulation.at_rest else _moving(simulation)

@@ -73,9 +73,6 @@ def forces(
     A network file (HDF5, of rigidlimit.distributed) is solved by PETSc, on as many processes as
     there are: `mpiexec -n 4 rigidlimit forces huge.h5 --out forces.h5`.
     """
-    from ..pose import forces_at_pose
-    from ..scenes import load
-
     if Path(scene).suffix in NETWORKS:
         of_scenes = {"--stiffness": stiffness, "--law": law, "--touch": touch or None}
         _refuse("a network file", of_scenes)
@@ -85,6 +82,10 @@ def forces(
     check_file("--out", out)
     _refuse("a scene", of_networks | {"--increments": increments})
     check_results(out)
+
+    from ..pose import forces_at_pose
+    from ..scenes import load
+
     watch_compiler()
     found = forces_at_pose(load(scene), stiffness=stiffness, law=law, touch=touch)
     report(found, largest, out)

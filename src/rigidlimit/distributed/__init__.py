@@ -4,20 +4,25 @@ Each process (rank) holds its part of the bodies and contacts only: ``part.py``.
 which is imported when a computation begins, and mpiexec for more than one process.
 """
 
-from .copies import images_of, write_copies
-from .dump import network_of_dump
-from .forces import forces_of_file
-from .network import ContactNetwork
-from .ranks import OtherRankError
-from .result import DistributedForces, RubbingForces
+from .._support.lazy import by_name
 
-__all__ = [
-    "ContactNetwork",
-    "DistributedForces",
-    "OtherRankError",
-    "RubbingForces",
-    "forces_of_file",
-    "images_of",
-    "network_of_dump",
-    "write_copies",
-]
+_HOME = {
+    "ContactNetwork": "network",
+    "DistributedForces": "result",
+    "OtherRankError": "ranks",
+    "RubbingForces": "result",
+    "forces_of_file": "forces",
+    "images_of": "copies",
+    "network_of_dump": "dump",
+    "write_copies": "copies",
+}
+
+__all__ = sorted(_HOME)
+
+# ranks that solve need neither scenes nor readers of packings, which take as long to import as all
+# that they need
+__getattr__ = by_name(__name__, _HOME)
+
+
+def __dir__():
+    return __all__

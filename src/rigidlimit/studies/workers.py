@@ -38,6 +38,9 @@ AHEAD = 2
 AT_ONCE = 1000
 """Samples handed to an executor at a time whose number of workers is not known."""
 
+LOADED = "rigidlimit.scenes", "rigidlimit.simulation"
+"""What workers are forked with, since to import it takes longer than many samples."""
+
 START = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 
 
@@ -172,7 +175,7 @@ def _pool(count: int) -> Pool:
     # not a fork of this process, whose threads may hold locks: of one that only imports
     context = multiprocessing.get_context(START)
     if START == "forkserver":
-        context.set_forkserver_preload([__name__])
+        context.set_forkserver_preload([__name__, *LOADED])
     return Pool(count, mp_context=context, initializer=_begin)
 
 

@@ -51,13 +51,15 @@ class Tangents(NamedTuple):
 
 
 class Moving(NamedTuple):
-    """q, v (6 n,): travel and velocity; total (6 n,) = B^T f + T^T f_t; external (6 n,): loads,
-    which grow by rate (6 n,). inverse (n, 6, 6): M^-1; inertia (n, 3, 3); mass (6 n,): the diagonal
-    of M, zero where held; radius (n,): of the bodies."""
+    """q, v (6 n,): travel and velocity; total (6 n,) = B^T f + T^T f_t, and seen (6 n,), the
+    velocity between two steps that it is of; external (6 n,): loads, which grow by rate (6 n,).
+    inverse (n, 6, 6): M^-1; inertia (n, 3, 3); mass (6 n,): the diagonal of M, zero where held;
+    radius (n,): of the bodies."""
 
     q: np.ndarray
     v: np.ndarray
     total: np.ndarray
+    seen: np.ndarray
     external: np.ndarray
     rate: np.ndarray
     inverse: np.ndarray
@@ -169,7 +171,7 @@ def advance(
 
     Returns (steps made, DONE or STALE).
     """
-    q, v, total, external, rate, inverse, inertia, mass, radius = bodies
+    q, v, total, seen, external, rate, inverse, inertia, mass, radius = bodies
     steps, h, alpha, quench = pace
     n = len(inverse)
     a = np.zeros(6 * n)
@@ -207,5 +209,6 @@ def advance(
                 code = STALE
         if code == STALE:
             break
+    seen[:] = v
     v += 0.5 * h * a
     return made, code

@@ -169,6 +169,9 @@ class NetworkEngine:
         self.listed = Listed.none(bodies)
         self.q = np.zeros(6 * len(bodies))
         self.v = np.array(state.velocity, float).ravel()
+        # of the last forces: springs of sliding contacts hold what the bound left of their damping,
+        # and with the velocity of half a step later the rest would be missing from the bound
+        self.seen = self.v.copy()
         self.total = np.zeros(6 * len(bodies))
         self._find()
 
@@ -190,8 +193,8 @@ class NetworkEngine:
         """Make up to ``steps`` steps, fewer where the contacts had to be found again."""
         steps = max(1, int(min(steps, self.lag / dt)))
         moving = network.Moving(
-            self.q, self.v, self.total, self.external, self.rate, self.inverse, self.inertia,
-            self.diagonal, self.radius,
+            self.q, self.v, self.total, self.seen, self.external, self.rate, self.inverse,
+            self.inertia, self.diagonal, self.radius,
         )  # fmt: skip
         made, code = network.advance(
             self.listed.network,
@@ -214,6 +217,7 @@ class NetworkEngine:
     def stop(self) -> None:
         """All free bodies come to a halt; forces are those of the pose."""
         self.v[~self.held] = 0.0
+        self.seen = self.v.copy()
         self._respond(self.total)
 
     def set_external(
@@ -318,8 +322,10 @@ class NetworkEngine:
     def _respond(self, total):
         """(force, overlap, closing speed (3, m), f_t along the tangents (m, 3)) at present."""
         p, listed = self.law.exponent, self.listed
-        found = network.contact_response(listed.network, self.q, self.v, p, self.law.tensile, total)
-        rubs = listed.tangents, found, listed.g, self.v, p, 0.0, total
+        found = network.contact_response(
+            listed.network, self.q, self.seen, p, self.law.tensile, total
+        )
+        rubs = listed.tangents, found, listed.g, self.seen, p, 0.0, total
         return found, network.friction_response(*rubs)
 
     def _find(self):

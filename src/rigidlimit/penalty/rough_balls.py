@@ -24,7 +24,8 @@ class RoughBalls(NamedTuple):
     (n,): 0 for all but balls.
 
     rough (c, 2): mu and k_t of each listed contact: pairs, walls, then boxes; spring (c, 3): of the
-    ball relative to a wall or box, else of body j relative to i. force (n, 6): and moments.
+    ball relative to a wall or box, else of body j relative to i. force (n, 6): and moments. seen
+    (n, 6): velocities between two steps, spins included, that the last forces are of.
     """
 
     motion: np.ndarray
@@ -34,6 +35,7 @@ class RoughBalls(NamedTuple):
     rough: np.ndarray
     spring: np.ndarray
     force: np.ndarray
+    seen: np.ndarray
 
 
 class RoughLaw(NamedTuple):
@@ -125,7 +127,7 @@ def contact_forces(
     overlap, closing speed and f_t of each listed contact. strain, flow, sums (6,): of the cell, see
     ``moving_cell``; empty without one."""
     first, other, pair, wall, wall_pair, box, box_pair, frame = lists
-    motion, spin, _, radius, rough, spring, force = balls
+    motion, spin, _, radius, rough, spring, force, _ = balls
     p, tensile, factor, keeps_force = law
     # plain tuples, which are taken apart without a cost
     arrays = motion, spin, radius, rough, spring, force
@@ -272,6 +274,7 @@ def advance(
         if stale(far, strained, reach, cell.span):
             code = STALE
             break
+    balls.seen[:, :3], balls.seen[:, 3:] = motion[:, 3:6], spin
     _kick(motion, spin, force, inverse, push, mass, 1.0, 0.5 * h)
     if in_cell:
         kick(cell, flow, strain, 1.0, 0.5 * h)

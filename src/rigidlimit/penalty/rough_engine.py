@@ -61,7 +61,7 @@ class RoughBallEngine(BallEngine):
         push, rate = (np.pad(a, ((0, 0), (0, 3))) for a in (self.push, self.rate * self.free))
         made, code = rough_balls.advance(
             self.lists,
-            self._balls(self.forces),
+            self._balls(self.forces, self.motion, self.spin),
             rough_balls.Inertia(self.inverse, push, rate, self.masses),
             Pace(steps, dt, alpha, quench),
             self.reach,
@@ -77,11 +77,10 @@ class RoughBallEngine(BallEngine):
             self._build()
         return made
 
-    def _balls(self, force: np.ndarray) -> rough_balls.RoughBalls:
+    def _balls(self, force: np.ndarray, motion, spin) -> rough_balls.RoughBalls:
         """What the kernels move and press; force (n, 6): gets the contact forces."""
-        return rough_balls.RoughBalls(
-            self.motion, self.spin, self.quaternion, self.radius, self.rough, self.spring, force
-        )
+        own = self.quaternion, self.radius, self.rough, self.spring
+        return rough_balls.RoughBalls(motion, spin, *own, force, self.seen)
 
     def stop(self) -> None:
         self.spin[self.masses[:, 3:] > 0] = 0.0
@@ -149,12 +148,19 @@ class RoughBallEngine(BallEngine):
         return self.rows[:, :3].T
 
     def _fill(self):
+        self.seen = np.column_stack([self.motion[:, 3:6], self.spin])
         self._press(self.forces, self.cell.sums[0])
 
     def _press(self, force: np.ndarray, sums: np.ndarray) -> None:
-        """Contact forces at the present positions and velocities, into ``force``; sums (6,): see
-        ``CellMotion``."""
-        cell, balls = self.cell, self._balls(force)
+        """Contact forces at the present positions, into ``force``; sums (6,): see ``CellMotion``.
+
+        With the velocities of the last forces: springs of sliding contacts hold what the bound left
+        of their damping, and those of half a step later would miss it.
+        """
+        motion = self.motion.copy()
+        motion[:, 3:6] = self.seen[:, :3]
+        spin = np.ascontiguousarray(self.seen[:, 3:])
+        cell, balls = self.cell, self._balls(force, motion, spin)
         rough_balls.contact_forces(
             self.lists, balls, self.rough_law, 0.0, self.rows, cell.strain, cell.rate, sums
         )

@@ -6,7 +6,7 @@
 array([3.333333, 3.333333, 3.333333])
 """
 
-from ._support.lazy import by_name
+from ._support.lazy import attach
 
 __version__ = "0.1.0"
 
@@ -125,12 +125,8 @@ _PACKAGES = (
 )
 _ALIASES = {"plots": "output.plots"}
 
-__all__ = ["__version__", *sorted(_HOME), *_PACKAGES, *_ALIASES]
-
-
 # names are imported when first used: `import rigidlimit` stays quick
-__getattr__ = by_name(__name__, _HOME, {name: name for name in _PACKAGES} | _ALIASES)
-
-
-def __dir__():
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = attach(
+    __name__, _HOME, {name: name for name in _PACKAGES} | _ALIASES
+)
+__all__ += ["__version__"]

@@ -6,11 +6,12 @@ from importlib import import_module
 from types import MappingProxyType
 
 
-def by_name(
+def attach(
     package: str, home: Mapping[str, str], modules: Mapping[str, str] = MappingProxyType({})
-) -> Callable[[str], object]:
-    """The ``__getattr__`` of a package; home: module below it that each name stands in; modules:
-    names that are modules below it themselves."""
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package; home: module below it that each
+    name stands in; modules: names that are modules below it themselves."""
+    names = [*sorted(home), *modules]
 
     def get(name: str) -> object:
         from .compiling import announce
@@ -25,4 +26,4 @@ def by_name(
         announce()
         return value
 
-    return get
+    return get, lambda: sorted(names), names

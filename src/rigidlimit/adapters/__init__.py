@@ -1,6 +1,6 @@
 """Other programs and their files, each imported only when used."""
 
-from .._support.lazy import by_name
+from .._support.lazy import attach
 
 _HOME = {
     "ArrayMender": "engines.array_mender",
@@ -45,10 +45,4 @@ _HOME = {
     "write_siconos": "formats.siconos_text",
 }
 
-__all__ = sorted(_HOME)
-
-__getattr__ = by_name(__name__, _HOME)
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = attach(__name__, _HOME)

@@ -4,7 +4,7 @@ Each process (rank) holds its part of the bodies and contacts only: ``part.py``.
 which is imported when a computation begins, and mpiexec for more than one process.
 """
 
-from .._support.lazy import by_name
+from .._support.lazy import attach
 
 _HOME = {
     "ContactNetwork": "network",
@@ -17,12 +17,6 @@ _HOME = {
     "write_copies": "copies",
 }
 
-__all__ = sorted(_HOME)
-
 # ranks that solve need neither scenes nor readers of packings, which take as long to import as all
 # that they need
-__getattr__ = by_name(__name__, _HOME)
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = attach(__name__, _HOME)

@@ -4,7 +4,7 @@ Each function takes a run or its file, a step of one, a ``StepResult``, a ``Simu
 a pose, or a ``ForceNetwork``; those of many samples take a list of these.
 """
 
-from ..._support.lazy import by_name
+from ..._support.lazy import attach
 
 _HOME = {
     "Coordination": "tables",
@@ -38,11 +38,4 @@ _HOME = {
     "stress_field": "fields",
 }
 
-__all__ = sorted(_HOME)
-
-
-__getattr__ = by_name(__name__, _HOME)
-
-
-def __dir__():
-    return __all__
+__getattr__, __dir__, __all__ = attach(__name__, _HOME)

@@ -4,7 +4,7 @@ They take a run or its file, one of its steps (``run[k]``), a ``StepResult``, a 
 comparison with the DEM, or a ``ForceNetwork``. ``dark=True`` is for dark pages.
 """
 
-from ..._support.lazy import by_name
+from ..._support.lazy import attach
 
 _HOME = {
     "Fallback": "spatial",
@@ -25,11 +25,4 @@ _HOME = {
     "thrust_line": "masonry",
 }
 
-__all__ = sorted(_HOME)
-
-
-__getattr__ = by_name(__name__, _HOME)
-
-
-def __dir__():
-    return sorted(__all__)
+__getattr__, __dir__, __all__ = attach(__name__, _HOME)

@@ -67,11 +67,12 @@ def test_sliding_ball_starts_to_roll(engine):
     """Closed form: mu g until it rolls, at 5/7 of its speed, after 2 v/(7 mu g) = 0.097 s; friction
     ends there, and energy does not come back."""
     scene = on_incline(rl.Sphere(0.1), 0.0, 0.3, speed=1.0)
-    slides = PenaltySimulation(scene, engine=engine).run(until=0.08)
+    simulation = PenaltySimulation(scene, engine=engine)
+    slides = simulation.run(until=0.08)
     # the weight rests on the floor to 1e-6 from the start
     assert slides.state.velocity[1, 0] == pytest.approx(1 - 0.08 * 0.3 * 9.81, abs=1e-6)
     assert np.abs(slides.tangential).max() == pytest.approx(0.3 * 9.81, rel=1e-5)
-    result = PenaltySimulation(scene, engine=engine).run(until=0.2)
+    result = simulation.run(until=0.2)
     velocity = result.state.velocity[1]
     # overlap over radius: the arm is shorter by half of it
     assert velocity[0] == pytest.approx(5 / 7, rel=5e-5)

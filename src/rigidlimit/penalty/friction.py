@@ -100,7 +100,9 @@ def rub(
     """f_t (3 numbers) on the second body; spring[e], kept as xi or as a force, moves on by h.
 
     n, v: normal and v_t. twist [rad/s]: mean spin about the normal. law: stiffness k_t c^(p-2),
-    damping gamma_t, and whether springs are kept as forces. h = 0 [s] keeps the spring unchanged.
+    damping gamma_t, and whether springs are kept as forces. h = 0 [s] keeps the spring unchanged; v
+    must then be of the call that moved it last: a spring that was cut holds what the bound left of
+    the damping.
     """
     (nx, ny, nz), (vx, vy, vz), (stiffness, damping, keeps_force) = n, v, law
     sx, sy, sz = spring[e, 0], spring[e, 1], spring[e, 2]

@@ -169,9 +169,7 @@ class NetworkEngine:
         self.listed = Listed.none(bodies)
         self.q = np.zeros(6 * len(bodies))
         self.v = np.array(state.velocity, float).ravel()
-        # of the last forces: springs of sliding contacts hold what the bound left of their damping,
-        # and with the velocity of half a step later the rest would be missing from the bound
-        self.seen = self.v.copy()
+        self.seen = self.v.copy()  # by the springs, see ``friction.rub``
         self.total = np.zeros(6 * len(bodies))
         self._find()
 

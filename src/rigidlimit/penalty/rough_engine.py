@@ -152,11 +152,8 @@ class RoughBallEngine(BallEngine):
         self._press(self.forces, self.cell.sums[0])
 
     def _press(self, force: np.ndarray, sums: np.ndarray) -> None:
-        """Contact forces at the present positions, into ``force``; sums (6,): see ``CellMotion``.
-
-        With the velocities of the last forces: springs of sliding contacts hold what the bound left
-        of their damping, and those of half a step later would miss it.
-        """
+        """Contact forces at the present positions, into ``force``, with the velocities that springs
+        have seen last (``friction.rub``); sums (6,): see ``CellMotion``."""
         motion = self.motion.copy()
         motion[:, 3:6] = self.seen[:, :3]
         spin = np.ascontiguousarray(self.seen[:, 3:])

@@ -69,14 +69,17 @@ def minimum(
         return hi
     if slope_hi < 0.0:
         return -1.0
-    t = hi
+    t, last = hi, 0.0
     for _ in range(100):
         t = _between(lo, slope_lo, hi, slope_hi)
         s = slope_at(t)
         if abs(s) <= goal or hi - lo <= 1e-15 * hi:
             break
-        if s < 0.0:  # Illinois: the slope at the other end counts half
-            lo, slope_lo, slope_hi = t, s, 0.5 * slope_hi
+        # Illinois: where the same end moves twice, the slope at the other one counts half
+        half = 0.5 if s * last > 0.0 else 1.0
+        if s < 0.0:
+            lo, slope_lo, slope_hi = t, s, half * slope_hi
         else:
-            slope_lo, hi, slope_hi = 0.5 * slope_lo, t, s
+            slope_lo, hi, slope_hi = half * slope_lo, t, s
+        last = s
     return t

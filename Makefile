@@ -10,9 +10,10 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.run
 	$(BIN)/rigidlimit demo --out demo-output
 
-# bytecode is kept even where the environment asks for none: tests start many processes
+# bytecode is kept even where the environment asks for none: tests start many processes; each of the
+# two workers has a core to itself, which threads of BLAS would share
 test: $(VENV)/.test
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist loadscope
+	PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadscope
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

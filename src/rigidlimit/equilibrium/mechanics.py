@@ -32,6 +32,11 @@ from .sums import WHOLE, Sums
 TIGHT = 1e-12
 """Relative residual of linear systems where no looser one is given."""
 
+STATIC = 1e-6
+"""The same at most of systems without inertia and damping. Where many contacts slip some motions
+meet hardly any resistance, and looser solutions do not show them: copies of a packing of 500 balls
+took 91 systems with 1e-4, 20 with this and with exact ones."""
+
 SMALL = 2e7
 """Systems with fewer multiplications are factorized without trying GMRES: some milliseconds."""
 
@@ -167,11 +172,13 @@ class Bodies:
         pattern = self.patterns.of(D)
         pad, unpad = pattern.blocks.pad, pattern.blocks.unpad
         solve = system(pattern, pattern.assemble(D), self.damping, self.iterative)
+        most = STATIC if self.inertia is None and not self.damping else np.inf
 
         def answer(
             r: np.ndarray, b: np.ndarray | None = None, accuracy: float = TIGHT
         ) -> np.ndarray:
-            return unpad(solve(pad(-r if b is None else self.BT @ b.ravel() - r), accuracy))
+            rhs = -r if b is None else self.BT @ b.ravel() - r
+            return unpad(solve(pad(rhs), min(accuracy, most)))
 
         return answer
 

@@ -182,7 +182,8 @@ def test_factors_serve_the_systems_after_their_own(monkeypatch):
     monkeypatch.setattr(mechanics, "SMALL", 0.0)
     B, load, _ = rough_pyramid(8)
     rng = np.random.default_rng(7)
-    bodies, m = Bodies(B, -load, 3, shift=1e-3), B.shape[0] // 3
+    # damped, since systems that are not are solved more accurately than is asked here
+    bodies, m = Bodies(B, -load, 3).damped(1e-3), B.shape[0] // 3
     patience, D = bodies.iterative, unsymmetric(m, 3, rng)
     patience.price = 1.0
     D[np.flatnonzero(D[:, 0, 0] == 0.0)] = 0.5 * np.eye(3)  # one pattern for all

@@ -12,6 +12,7 @@ import zlib
 import numpy as np
 
 from .._support.memory import room
+from ..equilibrium.krylov import RESTART, STAGNANT
 from ..errors import OutOfMemory
 from .part import Part
 from .ranks import Ranks
@@ -36,10 +37,6 @@ OUT_OF_MEMORY = 55
 MOST_STEPS = 2_000
 """Conjugate gradient steps of one solve; well conditioned packings take 10 to 50."""
 
-
-RESTART = 60
-"""Vectors that GMRES keeps."""
-
 WITHOUT_FRICTION = {
     "mg_levels_ksp_type": "chebyshev",
     # not by blocks: small aggregates of balls leave singular ones on coarse levels
@@ -55,10 +52,6 @@ WITH_FRICTION = {
 }
 """Smoother of GAMG with friction. With Jacobi's method GMRES takes up to 200 steps where many
 contacts slip, with this one 3 to 60."""
-
-STAGNANT = 0.9
-"""Part of its residual that a cycle of GMRES leaves at least where K counts as singular: contacts
-that slip leave motions free, and no number of steps will do."""
 
 
 def factor_bytes(dofs: int, *, symmetric: bool = True) -> float:
@@ -177,7 +170,9 @@ class Solver:
 
 
 class _Stagnation:
-    """Convergence test of GMRES, which gives up also where a whole cycle hardly helped."""
+    """Convergence test of GMRES, which gives up also where a whole cycle hardly helped, as
+    ``equilibrium.krylov.gmres`` does: K is taken for singular, since contacts that slip leave
+    motions free, and no number of steps will do."""
 
     def __call__(self, ksp, step: int, norm: float) -> int:
         reasons = type(ksp).ConvergedReason

@@ -17,6 +17,9 @@ Product = Callable[[np.ndarray], np.ndarray]
 RESTART = 60
 """Directions kept before GMRES starts anew."""
 
+STAGNANT = 0.9
+"""Part of its residual that a cycle leaves at least where GMRES is given up."""
+
 AGAIN = 0.1
 """Part of a vector left over below which it is made orthogonal once more (Rutishauser): it has lost
 a digit. With a half packings of 10,000 balls take as many iterations, each 1.1 times as long."""
@@ -72,7 +75,7 @@ def gmres(
         x = x + y @ Z[: j + 1]
         r = b - product(x)
         before, norm = norm, np.linalg.norm(r)
-        if not norm < 0.9 * before:
+        if not norm < STAGNANT * before:
             break
     return x, spent, norm / size if size > 0.0 else 0.0
 

@@ -77,7 +77,8 @@ class Mechanics(Protocol):
 
     def factorize(self, D: np.ndarray) -> Solve:
         """solve(r, b=None, accuracy=TIGHT) -> dx, for blocks D (m, d, d), to that relative
-        residual where it is found by iteration; raises ``LinAlgError`` if singular."""
+        residual or a smaller one (STATIC) where it is found by iteration; raises ``LinAlgError`` if
+        singular."""
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import h5py
 import numpy as np
 import pytest
 
 import rigidlimit as rl
+from benchmarks.distributed import pyramid
 from rigidlimit.distributed import ContactNetwork, images_of, write_copies
 from rigidlimit.pose import forces_at_pose
 from rigidlimit.pose.pose_contacts import PoseContacts
@@ -16,6 +18,7 @@ from .networks import (
     Command,
     ball_on_ball,
     boxes,
+    launched,
     needs_petsc,
     network_of,
     off,
@@ -128,6 +131,7 @@ def found(tmp_path_factory, networks):
     cases["loose by multigrid"] = Case(loose_crystal(0.2, 4).write, 2, {"solver": "gamg"})
     cases["copies"] = Case(copied, 2)
     smooth = network_of(rough_crystal(0.0), 2.0)
+    cases["smooth by both"] = Case(smooth.write, 1, {"solver": "gamg+mumps"})
     cases["smooth in increments"] = Case(smooth.write, 1, {"increments": 2})
     folder = tmp_path_factory.mktemp("rough")
     rough_wall(0.5).write(folder / "any wall.h5")
@@ -142,6 +146,28 @@ def test_multigrid_where_most_contacts_slide(found):
     wanted = one_process(loose_crystal(0.2, 4))
     result = found["loose by multigrid"]
     assert result["status"] == str(wanted.status) == "load_not_carried"
+
+
+def test_factorizes_where_multigrid_does_not_do(tmp_path, monkeypatch):
+    """Cross-solver: without a preconditioner GMRES does not end in a cycle, and the answer is that
+    of a factorization, to its digits."""
+    network = pyramid(6, "Hooke", 0.3)
+    path, out = tmp_path / "packing.h5", tmp_path / "forces.h5"
+    network.write(path)
+    monkeypatch.setenv(
+        "PETSC_OPTIONS", "-pc_type none -ksp_gmres_restart 1 -mumps_ksp_converged_reason"
+    )
+    words = ("forces", path, "--solver", "gamg+mumps", "--out", out)
+    done = launched(2, "-m", "rigidlimit", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "mumps_ solve converged" in done.stdout
+    with h5py.File(out) as file:
+        assert off(file["force"][:], one_process(network).force) <= SAME
+
+
+def test_both_methods_are_for_friction(found):
+    """Conjugate gradients, without friction, are not given up."""
+    assert "smooth contacts; expected 'gamg'" in found["smooth by both"]["errors"][0]
 
 
 @pytest.mark.parametrize("name", BALLS)

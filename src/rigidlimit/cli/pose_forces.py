@@ -28,6 +28,7 @@ class LinearSolver(StrEnum):
     auto = "auto"
     mumps = "mumps"
     gamg = "gamg"
+    both = "gamg+mumps"
 
 
 def forces(
@@ -45,7 +46,8 @@ def forces(
     solver: Annotated[
         LinearSolver | None,
         typer.Option(
-            help="Of a network file: mumps (exact), gamg (less memory); default: by size."
+            help="Of a network file: mumps (exact), gamg (less memory), gamg+mumps (with friction: "
+            "mumps where gamg is slow); default: by size and memory."
         ),
     ] = None,
     start: Annotated[

@@ -35,10 +35,10 @@ def forces_of_file(
     """Compatible forces of the contacts in a file of ``ContactNetwork``.
 
     Called on all ranks (one without mpiexec). out: file of forces and displacements, which appears
-    whole; start: such a file, whose displacements are begun with. solver: mumps, gamg, or auto by
-    memory. max_iterations: systems at most, of smooth contacts. tell: a function of a line that
-    says what is begun, called on the first rank. tolerance: on the residual, as of
-    ``compatible_forces``.
+    whole; start: such a file, whose displacements are begun with. solver: mumps, gamg, gamg+mumps
+    (with friction: MUMPS for the systems on which GAMG is slow), or auto by size and memory.
+    max_iterations: systems at most, of smooth contacts. tell: a function of a line that says what
+    is begun, called on the first rank. tolerance: on the residual, as of ``compatible_forces``.
 
     Of rough contacts history is a file of forces, what whose contacts remember is begun from in the
     place of what the network file has; increments: into how many the way from there is divided.
@@ -92,6 +92,8 @@ def _opened(path, solver, tolerance, history, increments) -> NetworkFile:
     if not file.rough and (history is not None or increments != 1):
         name = "increments" if history is None else "history"
         raise InputError(f"{name} is given, but {path} has smooth contacts; expected rough ones")
+    if solver == "gamg+mumps" and not file.rough:
+        raise InputError(f"solver is {solver!r}, but {path} has smooth contacts; expected 'gamg'")
     return file
 
 

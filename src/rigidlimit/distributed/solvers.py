@@ -18,7 +18,12 @@ from .part import Part
 from .ranks import Ranks
 from .stiffness import Assembly
 
-SOLVERS = ("auto", "mumps", "gamg")
+SOLVERS = ("auto", "mumps", "gamg", "gamg+mumps")
+"""The last, with friction: those K are factorized on which a cycle of GMRES does not do."""
+
+DIRECT = 30_000
+"""Degrees of freedom with friction up to which K is factorized at once: a factorization takes as
+long as one cycle of GMRES at some 50,000."""
 
 FACTOR_BYTES = 180.0
 """Bytes that MUMPS has used (INFOG 22), all ranks together, over n^(4/3), n degrees of freedom: 168
@@ -65,7 +70,9 @@ def chosen(name: str, dofs: int, ranks: Ranks, *, symmetric: bool = True) -> tup
     told = f"a factorization takes some {size / 1e9:.2g} GB in all"
     if name != "auto":
         return name, f"as given; {told}"
-    return ("mumps", told) if size <= free else ("gamg", f"{told}: found {free / 1e9:.2g} GB free")
+    if size > free:
+        return "gamg", f"{told}: found {free / 1e9:.2g} GB free"
+    return "mumps" if symmetric or dofs <= DIRECT else "gamg+mumps", told
 
 
 def _room_of_all(ranks: Ranks) -> float:
@@ -76,41 +83,87 @@ def _room_of_all(ranks: Ranks) -> float:
 
 
 class Solver:
-    """Solves with K, whose values change. symmetric: whether it always is.
+    """Solves with K, whose values change. name: of ``SOLVERS``, not auto; symmetric: whether K
+    always is.
 
-    steps: of the Krylov method so far; setups: values of K so far; failures: solves that fell
-    short of their target.
+    steps: of Krylov methods so far; setups: values of K so far; failures: solves that fell short of
+    their target.
     """
 
     def __init__(self, name: str, part: Part, ranks: Ranks, *, symmetric: bool = True):
-        self.name, self.part, self.ranks, self.symmetric = name, part, ranks, symmetric
+        self.part, self.ranks, self.symmetric = part, ranks, symmetric
         self.assembly = Assembly(part, ranks, symmetric=symmetric)
         self.steps = self.setups = self.failures = 0
-        PETSc = ranks.PETSc
         self.rhs, self.x = (ranks.vector(part.own, part.width) for _ in range(2))
-        ksp = PETSc.KSP().create(ranks.comm)
-        ksp.setOperators(self.assembly.matrix)
-        ksp.setType("cg" if symmetric else "gmres")
-        if not symmetric:
+        self.names, self.methods = name.split("+"), []
+        # the method in turn; systems for which the first is left out, now and after it fails next
+        self.at = self.wait = self.next_wait = 0
+
+    def set(self, D: np.ndarray, shift: float) -> None:
+        """K of tangents D (m, d, d) and shift."""
+        self.assembly.set(D, shift)
+        self.setups += 1
+        self.at = int(self.wait > 0)
+        self.wait = max(self.wait - 1, 0)
+
+    def solve(self, rhs: np.ndarray, target: float) -> np.ndarray:
+        """x (o, w) with |K x - rhs| <= target in the 2-norm, for rhs (o, w), or as near as rounding
+        lets it; not finite where K is singular. Raises OutOfMemory."""
+        self.rhs.setArray(rhs.ravel())
+        norm = self.rhs.norm()
+        rtol = 0.0 if norm == 0.0 else max(min(0.5, target / norm), 1e-14)
+        solved = self._method().solve(self.rhs, self.x, rtol)
+        if self.at == 0 and len(self.names) > 1:
+            if solved:
+                self.next_wait = 0
+            else:  # those that follow are mostly alike
+                self.at, self.wait, self.next_wait = 1, self.next_wait, 2 * self.next_wait + 1
+                solved = self._method().solve(self.rhs, self.x, rtol)
+        if not solved:
+            self.x.set(np.nan)
+        return self.x.array.copy().reshape(rhs.shape)
+
+    def _method(self) -> "_Method":
+        """The one in turn, with the values of K; the second is not made before it is needed, but
+        always after the first."""
+        while len(self.methods) <= self.at:
+            self.methods.append(_Method(self, len(self.methods)))
+        method = self.methods[self.at]
+        method.ksp.setOperators(self.assembly.matrix)
+        return method
+
+
+class _Method:
+    """The method of a ``Solver`` with this number; options of a second one have its name before
+    them: -mumps_ksp_monitor."""
+
+    def __init__(self, of: Solver, number: int):
+        self.name, self.of = of.names[number], of
+        prefix = "" if number == 0 else f"{self.name}_"
+        PETSc, matrix = of.ranks.PETSc, of.assembly.matrix
+        ksp = PETSc.KSP().create(of.ranks.comm)
+        ksp.setOptionsPrefix(prefix)
+        ksp.setType("cg" if of.symmetric else "gmres")
+        if not of.symmetric:
             ksp.setPCSide(PETSc.PC.Side.RIGHT)
             ksp.setGMRESRestart(RESTART)
-            ksp.setConvergenceTest(_Stagnation())
+            ksp.setConvergenceTest(_Stagnation(0.0 if self.name != of.names[-1] else STAGNANT))
         ksp.setNormType(PETSc.KSP.NormType.UNPRECONDITIONED)
         pc = ksp.getPC()
-        if name == "mumps":
-            pc.setType("cholesky" if symmetric else "lu")
+        if self.name == "mumps":
+            pc.setType("cholesky" if of.symmetric else "lu")
             pc.setFactorSolverType("mumps")
         else:
-            self.assembly.matrix.setNearNullSpace(_rigid_motions(part, ranks))
+            matrix.setNearNullSpace(_rigid_motions(of.part, of.ranks))
             pc.setType("gamg")
-            self._set_multigrid()
+            self._set_multigrid(prefix)
         ksp.setFromOptions()
         self.ksp = ksp
 
-    def _set_multigrid(self) -> None:
+    def _set_multigrid(self, prefix: str) -> None:
         """Options of GAMG, which has no other way; PETSC_OPTIONS still comes after them."""
         options, given = (
-            self.ranks.PETSc.Options(),
+            self.of.ranks.PETSc.Options(prefix),
             {
                 "pc_gamg_type": "agg",
                 # contacts open and close: aggregates of another step do not serve
@@ -118,51 +171,39 @@ class Solver:
                 "pc_gamg_threshold": 0.0,  # bodies that no force joins are not neighbours
                 # smoothed ones take hardly fewer steps, and four times as long to make
                 "pc_gamg_agg_nsmooths": 0,
-                **(WITHOUT_FRICTION if self.symmetric else WITH_FRICTION),
+                **(WITHOUT_FRICTION if self.of.symmetric else WITH_FRICTION),
             },
         )
         for name, value in given.items():
             if not options.hasName(name):
                 options[name] = value
 
-    def set(self, D: np.ndarray, shift: float) -> None:
-        """K of tangents D (m, d, d) and shift."""
-        self.assembly.set(D, shift)
-        self.ksp.setOperators(self.assembly.matrix)
-        self.setups += 1
-
-    def solve(self, rhs: np.ndarray, target: float) -> np.ndarray:
-        """x (o, w) with |K x - rhs| <= target in the 2-norm, for rhs (o, w), or as near as rounding
-        lets it; not finite where K is singular. Raises OutOfMemory."""
-        PETSc = self.ranks.PETSc
-        self.rhs.setArray(rhs.ravel())
-        norm = self.rhs.norm()
-        limit = 8 if self.name == "mumps" else MOST_STEPS
-        self.ksp.setTolerances(
-            rtol=0.0 if norm == 0.0 else max(min(0.5, target / norm), 1e-14),
-            atol=0.0, divtol=1e30, max_it=limit,
-        )  # fmt: skip
+    def solve(self, rhs, x, rtol: float) -> bool:
+        """x of K x = rhs; False where K is singular, or taken for it."""
+        PETSc, ksp = self.of.ranks.PETSc, self.ksp
+        reasons = PETSc.KSP.ConvergedReason
+        most = 8 if self.name == "mumps" else MOST_STEPS
+        ksp.setTolerances(rtol=rtol, atol=0.0, divtol=1e30, max_it=most)
         try:
-            self.ksp.solve(self.rhs, self.x)
+            ksp.solve(rhs, x)
         except PETSc.Error as error:
-            if self._mumps_lacks_memory():
-                self.ranks.refuse(_out_of_memory())
+            if self._lacks_memory():
+                self.of.ranks.refuse(_out_of_memory())
             if error.ierr == OUT_OF_MEMORY:
                 raise _out_of_memory() from None
             raise
-        self.steps += self.ksp.getIterationNumber()
-        reason = self.ksp.getConvergedReason()
-        if reason == PETSc.KSP.ConvergedReason.DIVERGED_PCSETUP_FAILED and self.name == "mumps":
-            if self._mumps_lacks_memory():
-                self.ranks.refuse(_out_of_memory())
-            self.ksp.reset()  # MUMPS does not take other values after a factorization that failed
-            self.x.set(np.nan)
-        if reason == PETSc.KSP.ConvergedReason.DIVERGED_BREAKDOWN and not self.symmetric:
-            self.x.set(np.nan)  # of ``_Stagnation``
-        self.failures += reason < 0
-        return self.x.array.copy().reshape(rhs.shape)
+        self.of.steps += ksp.getIterationNumber()
+        reason = ksp.getConvergedReason()
+        self.of.failures += reason < 0
+        if reason == reasons.DIVERGED_PCSETUP_FAILED and self.name == "mumps":
+            if self._lacks_memory():
+                self.of.ranks.refuse(_out_of_memory())
+            ksp.reset()  # MUMPS does not take other values after a factorization that failed
+            return False
+        stagnates = reason == reasons.DIVERGED_BREAKDOWN and not self.of.symmetric
+        return not stagnates
 
-    def _mumps_lacks_memory(self) -> bool:
+    def _lacks_memory(self) -> bool:
         """By what MUMPS has said last, on all ranks alike."""
         if self.name != "mumps":
             return False
@@ -174,6 +215,9 @@ class _Stagnation:
     ``equilibrium.krylov.gmres`` does: K is taken for singular, since contacts that slip leave
     motions free, and no number of steps will do."""
 
+    def __init__(self, allowed: float):
+        self.allowed = allowed
+
     def __call__(self, ksp, step: int, norm: float) -> int:
         reasons = type(ksp).ConvergedReason
         rtol, atol, _, most = ksp.getTolerances()
@@ -184,7 +228,7 @@ class _Stagnation:
         if not np.isfinite(norm) or step >= most:
             return reasons.DIVERGED_ITS
         if step > 0 and step % RESTART == 0:
-            if norm > STAGNANT * self.before:
+            if norm > self.allowed * self.before:
                 return reasons.DIVERGED_BREAKDOWN
             self.before = norm
         return reasons.ITERATING

@@ -13,9 +13,11 @@ is within ``slop`` of the overlap that the geometry has; else it is moved there:
     c0 = min(max(c_k, -gap - slop), -gap + slop)
 
 A rough network at rest has more rows than its bodies have motions, so that gaps of rounding or of
-compliance could not all be closed: they are not looked at. What is remembered is the force, over K,
-and of open contacts, beyond what springs give way by, the length by which they are apart. A contact
-that remembers nothing has the overlap zero, or its gap if it is open.
+compliance could not all be closed: they are not looked at. Where bodies move, steps leave overlaps
+of second order in their motion; of what is beyond ``slop`` a tenth is undone, at every s alike, and
+no more than such a step may leave, which at rest is nothing. What is remembered is the force, over
+K, and of open contacts, beyond what springs give way by, the length by which they are apart. A
+contact that remembers nothing has the overlap zero, or its gap if it is open.
 
 All is written in velocities: lengths over dt.
 """
@@ -46,7 +48,8 @@ GIVES = 100.0
 the foot of a packing of some ten layers they are ten times those."""
 
 UNDONE = 0.1
-"""Part of the overlap beyond ``slop`` that a step undoes while bodies move."""
+"""Part of the overlap beyond ``slop`` that a step undoes, as long as that is less than ``drift``:
+bodies at rest stay where they are."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,9 @@ class Increment:
     L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
     held bodies give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact
     without contact forces, the unit of residuals. history: what the contacts remember, of springs
-    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m].
+    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m]. drift (m,) [m]:
+    what a linearized step leaves of overlap at most: w^2/R, with w the way in which surfaces slide
+    and turn in a step at the velocities when it begins, and R the size of the smaller body.
     """
 
     step: Given
@@ -120,6 +125,7 @@ class Increment:
     scale: float
     gap: np.ndarray
     slop: np.ndarray
+    drift: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -183,9 +189,14 @@ class Increment:
         """B v and what is driven, (m, d) [m/s]."""
         return (self.rows @ v).reshape(self.shape) + self.driven
 
-    def springs_at(self, s: float, undone: float = 0.0) -> Springs:
-        """The law at the stiffness s. undone: part of overlaps beyond ``slop`` that the step
-        undoes."""
+    @property
+    def begins(self) -> bool:
+        """Whether contacts remember no forces, as in the first step of a scene."""
+        return not self.history.normal.any()
+
+    def springs_at(self, s: float) -> Springs:
+        """The law at the stiffness s. Overlaps beyond ``slop`` are undone at every s alike: in the
+        first step of a scene at once, then by ``UNDONE``."""
         given, p, (m, d) = self.springs, self.springs.exponent, self.shape
         k_ref = float(np.median(given.normal))
         # a force at which the slope (p - 1) f / c is to be s rho
@@ -204,7 +215,8 @@ class Increment:
         near = np.clip(known, by_gap - slop, by_gap + slop)  # open by a displacement of springs
         known = np.where(history.normal < 0.0, np.minimum(near, 0.0), known)
         known = np.where(history.normal == 0.0, np.minimum(by_gap, 0.0), known)
-        overlap = known + undone * np.maximum(by_gap - slop - known, 0.0)
+        beyond = np.maximum(by_gap - slop - known, 0.0)
+        overlap = known + (beyond if self.begins else np.minimum(UNDONE * beyond, self.drift / dt))
         overlap = np.where(-by_gap > slop, np.minimum(overlap, by_gap), overlap)
         remembered = np.maximum(known, 0.0)
         rigid, lead = self.driven.copy(), np.zeros((m, d))
@@ -300,13 +312,15 @@ def prepare(
     history: ContactHistory | None,
     *,
     remembered: float,
-    slop: np.ndarray,
+    overlap: float,
+    size: np.ndarray,
     order: np.ndarray,
 ) -> Increment:
     """The increment of these m contacts.
 
     rows (m d, 6 n): B, contact by contact, normal first. remembered: scale of the springs whose
-    forces ``history`` has. order (m,): for sweeps.
+    forces ``history`` has. size (m,) [m]: of the smaller body; overlap: ``slop`` over it. order
+    (m,): for sweeps.
     """
     m = len(step.gap)
     free, velocity, dt = step.free, step.velocity, step.dt
@@ -329,6 +343,8 @@ def prepare(
     # where next to nothing moves, residuals are in parts of what remembered forces would move
     begun = float((np.maximum(history.normal, 0.0) / rho).max(initial=0.0))
     scale = max(float(np.abs(u).max(initial=0.0)), PRESTRESSED * begun)
+    turns = np.where(np.arange(len(velocity)) % 6 >= 3, np.abs(velocity), 0.0)
+    way = (np.abs(rows @ velocity) + abs(rows) @ turns).reshape(m, d).max(axis=1) * dt
     root = inverse_root(sp.csr_array(mass / dt))
     return Increment(
         step,
@@ -352,5 +368,6 @@ def prepare(
         rho,
         scale or 1.0,
         step.gap[moved],
-        slop[moved],
+        overlap * size[moved],
+        (way**2 / size)[moved],
     )

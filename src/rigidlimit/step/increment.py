@@ -86,7 +86,8 @@ def advance(
         ContactSprings(k_n, k_t, mu, settings.exponent, options.tangential_law),
         history,
         remembered=0.0 if memory is None else memory.spring_scale,
-        slop=settings.increment.overlap * _size(contacts, bodies),
+        overlap=settings.increment.overlap,
+        size=_size(contacts, bodies),
         order=np.argsort(contacts.point @ SPREAD, kind="stable"),
     )
     s = 0.0 if memory is None else memory.stiffness

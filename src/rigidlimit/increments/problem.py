@@ -14,10 +14,11 @@ is within ``slop`` of the overlap that the geometry has; else it is moved there:
 
 A rough network at rest has more rows than its bodies have motions, so that gaps of rounding or of
 compliance could not all be closed: they are not looked at. Where bodies move, steps leave overlaps
-of second order in their motion; of what is beyond ``slop`` a tenth is undone, at every s alike, and
-no more than such a step may leave, which at rest is nothing. What is remembered is the force, over
-K, and of open contacts, beyond what springs give way by, the length by which they are apart. A
-contact that remembers nothing has the overlap zero, or its gap if it is open.
+of second order in their motion, or gaps of contacts that bear a force; of what is beyond ``slop`` a
+tenth is undone, at every s alike, and of overlaps no more than such a step may leave, which at rest
+is nothing. What is remembered is the force, over K, and of open contacts, beyond what springs give
+way by, the length by which they are apart. A contact that remembers nothing has the overlap zero,
+or its gap if it is open.
 
 All is written in velocities: lengths over dt.
 """
@@ -217,7 +218,11 @@ class Increment:
         known = np.where(history.normal == 0.0, np.minimum(by_gap, 0.0), known)
         beyond = np.maximum(by_gap - slop - known, 0.0)
         overlap = known + (beyond if self.begins else np.minimum(UNDONE * beyond, self.drift / dt))
-        overlap = np.where(-by_gap > slop, np.minimum(overlap, by_gap), overlap)
+        # what has borne a force is let go where its gap is more than such steps leave
+        beyond = -by_gap - slop
+        closed = np.minimum((1.0 - UNDONE) * beyond, self.drift / (UNDONE * dt)) + slop
+        open_by = by_gap + np.where(history.normal > 0.0, closed, 0.0)
+        overlap = np.where(beyond > 0.0, np.minimum(overlap, open_by), overlap)
         remembered = np.maximum(known, 0.0)
         rigid, lead = self.driven.copy(), np.zeros((m, d))
         # what springs have opened by, not gaps

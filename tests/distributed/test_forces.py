@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rigidlimit.distributed import ContactNetwork, images_of, write_copies
+from rigidlimit.distributed.network_file import NetworkFile
 from rigidlimit.pose import forces_at_pose
 
 from .networks import (
@@ -37,6 +38,20 @@ BALLS = {
 """Exponent, ranks and linear solver."""
 
 VECTORS = np.diag([4.0, 4.0, 0.0])
+
+
+def beside(column: ContactNetwork, balls: int, contacts: int = 2) -> ContactNetwork:
+    """Its first contacts, and balls far away that touch nothing."""
+    far = 1e3 + np.arange(3.0 * balls).reshape(balls, 3)
+    return replace(
+        column,
+        position=np.concatenate([column.position, far]),
+        load=np.concatenate([column.load, np.zeros((balls, 3))]),
+        free=np.concatenate([column.free, np.ones((balls, 3), bool)]),
+        body=column.body[:contacts],
+        rows=column.rows[:contacts],
+        stiffness=column.stiffness[:contacts],
+    )
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +86,16 @@ def found(tmp_path_factory, networks, pose):
     periodic = dict(counts=(3, 2, 1), vectors=VECTORS, image=image)
     cases["copies"] = Case(lambda path: write_copies(cell, path, **periodic), 2)
     cases["column"], cases["pulled"] = (Case(column(load).write, 2) for load in (2.5, -2.5))
-    cases["one body"] = Case(column(1.0, balls=2).write, 2)
     folder = tmp_path_factory.mktemp("smooth")
+    unequal = column(0.1, balls=21)
+    unequal.load[1, 2] = 10.0
+    cases["unequal"] = Case(unequal.write, 2)
+    cases["far from the others"] = Case(beside(column(2.5), 4).write, 2)
+    cases["no contacts"] = Case(beside(column(2.5), 4, 0).write, 2)
+    cases["told to overwrite it"] = Command(
+        ("forces", folder / "told.h5", "--out", folder / "told.h5"), 2
+    )
+    cases["one body"] = Case(column(1.0, balls=2).write, 2)
     for name, pull in (("told", 2.5), ("told of a pull", -2.5)):
         column(pull).write(folder / f"{name}.h5")
         words = ("forces", folder / f"{name}.h5", "--out", folder / f"{name}-forces.h5")
@@ -125,6 +148,27 @@ def test_a_column_bears_what_lies_on_it(found):
     """Closed form: each contact has the load of the top; a pull is carried by none."""
     np.testing.assert_allclose(found_force(found["column"]), [2.5, 2.5], rtol=1e-10)
     assert found["pulled"]["status"] == "load_not_carried"
+
+
+def test_ranks_without_contacts(found):
+    """Closed form: the same column where the other rank has nothing but bodies that touch nothing,
+    and loads of none where nobody touches."""
+    np.testing.assert_allclose(found_force(found["far from the others"]), [2.5] * 2, rtol=1e-10)
+    nobody = found["no contacts"]
+    assert len(nobody["force"]) == 0 and nobody["status"] == "load_not_carried"
+
+
+def test_the_network_is_not_overwritten(found):
+    """The file is whole after it was named as that of the forces."""
+    told = found["told to overwrite it"]
+    assert told.codes[0] and "the network itself; expected another file" in told.stderr
+    assert NetworkFile(found["folder"] / "told.h5").contacts == 2
+
+
+def test_every_force_counts_in_the_distribution(found):
+    """Closed form: of 20 contacts one bears 17 times the mean, beyond the last bin; the integral of
+    P(f) is the part of the others, as of ``force_distribution``."""
+    assert found["unequal"]["distribution"].sum() * 0.1 == pytest.approx(19 / 20, rel=1e-12)
 
 
 def test_more_ranks_than_bodies(found):

@@ -1,8 +1,10 @@
 """The network file, its copies, and what is said where PETSc is missing: without PETSc."""
 
+import re
 import sys
 from dataclasses import replace
 
+import h5py
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from rigidlimit.distributed.network_file import NetworkFile
 from rigidlimit.distributed.partition import by_space
 from rigidlimit.errors import InputError, MissingExtra
 
-from .networks import boxes, crystal, network_of, rough_crystal
+from .networks import boxes, column, crystal, network_of, rough_crystal
 
 
 def test_slices_are_what_was_written(tmp_path):
@@ -71,6 +73,53 @@ def test_bad_files_are_named(tmp_path):
     file = NetworkFile(tmp_path / "bad.h5")
     with pytest.raises(InputError, match=r"contacts/body\[3\] is .*; expected 0 to 63"):
         file.part((0, 64), (0, file.contacts))
+
+
+def replaced(name: str, make):
+    """Puts what ``make`` makes of an array there instead."""
+
+    def spoil(file: h5py.File) -> None:
+        values = file[name][:]
+        del file[name]
+        file[name] = make(values)
+
+    return spoil
+
+
+def first_nan(values: np.ndarray) -> np.ndarray:
+    values = values.astype(float)
+    values[0] = np.nan
+    return values
+
+
+SPOILED = {
+    "exponent is None": lambda file: file.attrs.__delitem__("exponent"),
+    "exponent is hertz": lambda file: file.attrs.__setitem__("exponent", "hertz"),
+    "exponent is inf": lambda file: file.attrs.__setitem__("exponent", np.inf),
+    "bodies/load has shape (3,); expected (n, w)": replaced("bodies/load", lambda a: a[:, 0]),
+    "bodies/load is no array of numbers": replaced("bodies/load", lambda a: a.astype("S3")),
+    "contacts/body is no array of whole numbers": replaced("contacts/body", lambda a: a + 0.6),
+    "bodies/free[0] is [nan, nan, nan]": replaced("bodies/free", first_nan),
+    "contacts/stiffness is no array": lambda file: (
+        file.__delitem__("contacts/stiffness"), file.create_group("contacts/stiffness"),
+    ),
+    "no contacts/history_normal": lambda file: file.__setitem__(
+        "contacts/history_tangential", np.zeros((2, 2))
+    ),
+}  # fmt: skip
+"""What is said, and how the file of a column is spoiled."""
+
+
+@pytest.mark.parametrize("said", SPOILED)
+def test_what_is_wrong_in_a_file_is_said(tmp_path, said):
+    """One error that names the file, what was found and what was expected."""
+    path = tmp_path / "column.h5"
+    column(1.0).write(path)
+    with h5py.File(path, "r+") as file:
+        SPOILED[said](file)
+    with pytest.raises(InputError, match="column.h5.*" + re.escape(said)):
+        network = NetworkFile(path)
+        network.part((0, network.bodies), (0, network.contacts))
 
 
 def test_rough_poses_are_refused():

@@ -135,6 +135,12 @@ def found(tmp_path_factory, networks):
     cases["smooth in increments"] = Case(smooth.write, 1, {"increments": 2})
     folder = tmp_path_factory.mktemp("rough")
     rough_wall(0.5).write(folder / "any wall.h5")
+    m = len(rough_wall(0.5).body)
+    with h5py.File(folder / "spoiled.h5", "w") as file:
+        file.attrs["schema"] = "rigidlimit-forces-1"
+        file["history_normal"], file["history_tangential"] = np.full(m, np.nan), np.zeros((m, 2))
+    words = ("forces", folder / "any wall.h5", "--history", folder / "spoiled.h5")
+    cases["history without numbers"] = Command(words, 2)
     words = ("forces", folder / "any wall.h5", "--history", "sticks")
     cases["history of another"] = Command(words, 2)
     return solved(folder, cases)
@@ -163,6 +169,12 @@ def test_factorizes_where_multigrid_does_not_do(tmp_path, monkeypatch):
     assert "mumps_ solve converged" in done.stdout
     with h5py.File(out) as file:
         assert off(file["force"][:], one_process(network).force) <= SAME
+
+
+def test_what_contacts_remember_is_finite(found):
+    """The error names the file and the contact; MUMPS had been said to lack memory."""
+    told = found["history without numbers"]
+    assert "history_normal nan in row 0; expected finite numbers" in told.stderr
 
 
 def test_both_methods_are_for_friction(found):

@@ -35,7 +35,7 @@ from .dump_pairs import Numbering, pairs_of, place_of
 from .network import ContactNetwork
 from .network_file import new_network
 from .partition import by_space
-from .ranks import Ranks
+from .ranks import Ranks, flat
 
 OPTIONAL = ("radius", "type", "mass", "density")
 """Columns of a dump that go along with a ball, where it has them."""
@@ -208,10 +208,7 @@ def _write(out: Path, part: ContactNetwork, number, walls: ContactNetwork, count
     w = part.width
     table = np.hstack([part.position, part.load, part.free])
     table = ranks.send(table, number, last - first)
-    arrays = {
-        name: values.reshape(len(values), -1).astype(float)
-        for name, values in part.of_contacts.items()
-    }
+    arrays = {name: flat(values).astype(float) for name, values in part.of_contacts.items()}
     with ExitStack() as open_files:
         file = ranks.together(
             lambda: open_files.enter_context(new_network(out, bodies, contacts, part))

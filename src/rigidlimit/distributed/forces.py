@@ -19,7 +19,7 @@ from .measures import coordination, distribution, virial
 from .network import HISTORY
 from .network_file import NetworkFile
 from .part import Part, read_part
-from .ranks import Ranks
+from .ranks import Ranks, flat
 from .result import DistributedForces, RubbingForces
 from .rough_forces import RoughFound, RoughProblem
 from .smooth_forces import SmoothProblem
@@ -48,7 +48,7 @@ def forces_of_file(
     ranks = Ranks()
     with ranks.ending_together():
         began = time.perf_counter(), time.process_time()
-        file = ranks.together(lambda: _opened(path, solver, tolerance, history, increments))
+        file = ranks.together(lambda: _opened(path, out, solver, tolerance, history, increments))
         part = read_part(file, ranks)
         begun = None if start is None else read_displacement(start, file, part, ranks) * part.arm
         kept = part.rubbing.history if file.rough else None
@@ -77,7 +77,7 @@ def forces_of_file(
         return answer
 
 
-def _opened(path, solver, tolerance, history, increments) -> NetworkFile:
+def _opened(path, out, solver, tolerance, history, increments) -> NetworkFile:
     if not (isinstance(tolerance, float) and 0.0 < tolerance < 1.0):
         raise InputError(f"tolerance is {tolerance!r}; expected a number between 0 and 1")
     if solver not in SOLVERS:
@@ -89,6 +89,8 @@ def _opened(path, solver, tolerance, history, increments) -> NetworkFile:
         raise InputError(
             f"{path}: its exponent is {file.exponent:g}; expected at least {LEAST_EXPONENT}"
         )
+    if out is not None and Path(out).exists() and Path(out).samefile(path):
+        raise InputError(f"out is {out}, the network itself; expected another file")
     if not file.rough and (history is not None or increments != 1):
         name = "increments" if history is None else "history"
         raise InputError(f"{name} is given, but {path} has smooth contacts; expected rough ones")
@@ -106,8 +108,8 @@ def _answer(found, problem, file: NetworkFile, dofs, solver, began) -> Distribut
 
     def by_slice(values: np.ndarray) -> np.ndarray:
         """(count, ...) of values (m, ...)."""
-        rows = values[mine].reshape(np.count_nonzero(mine), -1).astype(float)
-        return ranks.send(rows, part.place[mine], count).reshape(count, *values.shape[1:])
+        there = ranks.send(flat(values[mine]).astype(float), part.place[mine], count)
+        return there.reshape(count, *values.shape[1:])
 
     u = np.where(part.moved, found.u / part.arm, 0.0)
     displacement = ranks.send(u, part.origin, bodies[1] - bodies[0])
@@ -137,7 +139,7 @@ def _answer(found, problem, file: NetworkFile, dofs, solver, began) -> Distribut
         mean_force=mean,
         bearing=bearing,
         coordination=coordination(part, bears, ranks),
-        distribution=distribution(force[bears & mine], mean, ranks),
+        distribution=distribution(force[bears & mine], mean, bearing, ranks),
         seconds=ranks.max(time.perf_counter() - began[0]),
         processor=ranks.max(time.process_time() - began[1]),
         memory=ranks.max(1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss),

@@ -26,7 +26,7 @@ from ..errors import InputError
 from .network import HISTORY
 from .network_file import NetworkFile
 from .part import Part, fetch_history
-from .ranks import Ranks
+from .ranks import Ranks, flat
 
 if TYPE_CHECKING:
     from .result import DistributedForces
@@ -48,7 +48,7 @@ def write_forces(path: Path, answer: "DistributedForces", ranks: Ranks) -> None:
         moved = name == "displacement"
         sizes[name] = (counts["bodies" if moved else "contacts"], *values.shape[1:])
         starts[name] = of_bodies if moved else of_contacts
-    each = {name: values.reshape(len(values), -1) for name, values in slices.items()}
+    each = {name: flat(values) for name, values in slices.items()}
     with ExitStack() as open_files:
         file = ranks.together(lambda: _begun(path, answer, sizes, open_files, ranks))
         for rank in range(ranks.size):
@@ -89,7 +89,7 @@ def read_displacement(path, file: NetworkFile, part: Part, ranks: Ranks) -> np.n
     def read():
         shapes = {"displacement": (file.bodies, file.width)}
         with _checked("start", path, shapes) as stored:
-            return stored["displacement"][first:last]
+            return _finite("start", path, "displacement", stored["displacement"][first:last], first)
 
     return ranks.fetch(ranks.together(read), part.origin)
 
@@ -102,10 +102,26 @@ def read_history(path, file: NetworkFile, part: Part, ranks: Ranks) -> ContactHi
         m = file.contacts
         shapes = {"history_normal": (m,), "history_tangential": (m, file.components - 1)}
         with _checked("history", path, shapes) as stored:
-            arrays = (stored.get(f"history_{name}") for name in HISTORY)
-            return ContactHistory(*(None if a is None else a[first:last] for a in arrays))
+            names = [f"history_{name}" for name in HISTORY]
+            arrays = [stored[name][first:last] if name in stored else None for name in names]
+            for name, values in zip(names, arrays, strict=True):
+                if values is not None:
+                    _finite("history", path, name, values, first)
+            return ContactHistory(*arrays)
 
     return fetch_history(ranks.together(read), part.place, ranks)
+
+
+def _finite(option: str, path, name: str, values: np.ndarray, first: int) -> np.ndarray:
+    """values of rows from the number ``first`` on. Raises InputError where they are not finite."""
+    wrong = np.flatnonzero(~np.isfinite(flat(values)).all(axis=1))
+    if len(wrong):
+        row = int(wrong[0])
+        raise InputError(
+            f"{option} is {path}, with {name} {values[row]} in row {first + row}; expected finite "
+            "numbers"
+        )
+    return values
 
 
 @contextmanager

@@ -21,11 +21,11 @@ BINS = np.linspace(0.0, 6.0, 61)
 """Edges of P(f), forces over their mean."""
 
 
-def distribution(force: np.ndarray, mean: float, ranks: Ranks) -> np.ndarray:
-    """P(f) of forces over their mean, (60,), by the ``BINS``."""
+def distribution(force: np.ndarray, mean: float, bearing: int, ranks: Ranks) -> np.ndarray:
+    """P(f) of forces over their mean, (60,), by the ``BINS``, of so many on all ranks, as
+    ``force_distribution`` has it: what is beyond the last bin counts as well."""
     numbers, _ = np.histogram(force / (mean or 1.0), BINS)
-    whole = ranks.total(numbers)
-    return whole / max(whole.sum(), 1.0) / (BINS[1] - BINS[0])
+    return ranks.total(numbers) / max(bearing, 1) / (BINS[1] - BINS[0])
 
 
 def virial(part: Part, force: np.ndarray, ranks: Ranks) -> np.ndarray | None:

@@ -19,6 +19,7 @@ w is 3 where bodies do not turn (smooth balls), else 6: translations, then rotat
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -96,7 +97,7 @@ class NetworkFile:
                 f"{path}: its schema is {self.file.attrs.get('schema')!r}; expected {SCHEMA!r}, as "
                 "rigidlimit.distributed.ContactNetwork.write makes"
             )
-        self.exponent = float(self.file.attrs["exponent"])
+        self.exponent = self._exponent()
         self.tangential_law = self.file.attrs.get("tangential_law", MINDLIN)
         if self.tangential_law not in TANGENTIAL_LAWS:
             raise InputError(
@@ -104,9 +105,10 @@ class NetworkFile:
                 f"{' or '.join(TANGENTIAL_LAWS)}"
             )
         try:
+            self.arrays = frozenset(self.file["contacts"])
+            self._check_kinds()
             self.bodies, self.width = self.file["bodies/load"].shape
             self.contacts = len(self.file["contacts/body"])
-            self.arrays = frozenset(self.file["contacts"])
             self.rough = "friction" in self.arrays
             rows = self.file["contacts/rows"]
             self.components = rows.shape[2] if self.rough and rows.ndim == 4 else 1
@@ -154,6 +156,29 @@ class NetworkFile:
                     f"{self.path}: {name} has shape {self.file[name].shape}; expected {shape}"
                 )
 
+    def _exponent(self) -> float:
+        found = self.file.attrs.get("exponent")
+        if not np.issubdtype(np.asarray(found).dtype, np.number) or not np.isfinite(found):
+            raise InputError(f"{self.path}: its exponent is {found}; expected a finite number")
+        return float(found)
+
+    def _check_kinds(self) -> None:
+        """Raises InputError for what is no array of numbers; bodies are whole ones."""
+        names = [f"contacts/{name}" for name in self.arrays]
+        for name in ["bodies/position", "bodies/load", "bodies/free", *names]:
+            found, wanted = self.file[name], "iu" if name == "contacts/body" else "iufb"
+            if getattr(found, "dtype", np.dtype("O")).kind not in wanted:
+                what = "whole numbers" if wanted == "iu" else "numbers"
+                raise InputError(f"{self.path}: {name} is no array of {what}, which is expected")
+        if self.file["bodies/load"].ndim != 2:
+            shape = self.file["bodies/load"].shape
+            raise InputError(f"{self.path}: bodies/load has shape {shape}; expected (n, w)")
+        if "history_tangential" in self.arrays and "history_normal" not in self.arrays:
+            raise InputError(
+                f"{self.path}: it has contacts/history_tangential, but no contacts/history_normal; "
+                "expected both or none"
+            )
+
     def part(self, bodies: tuple[int, int], contacts: tuple[int, int]) -> ContactNetwork:
         """Bodies and contacts from the first to before the last of two ranges, checked; contacts
         name bodies by their numbers in the file."""
@@ -169,7 +194,7 @@ class NetworkFile:
         part = ContactNetwork(
             position=of_bodies["position"][b],
             load=of_bodies["load"][b],
-            free=of_bodies["free"][b].astype(bool),
+            free=of_bodies["free"][b],
             body=read("body").astype(np.int64),
             rows=read("rows"),
             stiffness=read("stiffness"),
@@ -182,7 +207,7 @@ class NetworkFile:
             arm=read("arm"),
         )
         self._check(part, bodies[0], contacts[0])
-        return part
+        return replace(part, free=part.free.astype(bool))
 
     def _check(self, part: ContactNetwork, first_body: int, first_contact: int) -> None:
         outside = ((part.body < 0) | (part.body >= self.bodies)).any(axis=1)
@@ -200,7 +225,7 @@ class NetworkFile:
         for name, values in part.of_contacts.items():
             if name != "body":
                 self._not_finite(values, first_contact, f"contacts/{name}")
-        for name in ("load", "position"):
+        for name in ("load", "position", "free"):
             self._not_finite(getattr(part, name), first_body, f"bodies/{name}")
 
     def _not_finite(self, values: np.ndarray, first: int, name: str) -> None:

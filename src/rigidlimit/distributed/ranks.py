@@ -4,6 +4,7 @@ Everything goes by PETSc's vectors and scatters: there is no message passing of 
 All functions here are collective, that is, called on all ranks at once.
 """
 
+import math
 import os
 import sys
 import traceback
@@ -23,6 +24,11 @@ process is."""
 
 class OtherRankError(RigidlimitError):
     """Raised on all ranks but the one that found what is wrong, which raises the error itself."""
+
+
+def flat(values: np.ndarray) -> np.ndarray:
+    """values (k, ...) as (k, n), also where k is 0, as of a rank without contacts."""
+    return values.reshape(len(values), math.prod(values.shape[1:]))
 
 
 def launched() -> tuple[int, int]:

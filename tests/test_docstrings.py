@@ -13,7 +13,8 @@ import pytest
 
 import rigidlimit as rl
 
-PACKAGES = [*rl._PACKAGES, "output.measures", "output.plots"]
+MODULES = (name for name in rl.__all__ if inspect.ismodule(getattr(rl, name)) and name != "plots")
+PACKAGES = [*MODULES, "output.measures", "output.plots"]
 ENGINES = ("mujoco", "pybullet", "pinocchio", "pydrake", "newton", "rerun")
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)

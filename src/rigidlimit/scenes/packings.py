@@ -62,11 +62,6 @@ def pyramid(
     Scene
         ``reference["largest over weight"]`` where it is known.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -142,11 +137,6 @@ def rough_pyramid(
         ``reference`` holds "largest", "largest tangential" and "sum of normal forces", each over a
         sphere's weight, where they are known.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -221,11 +211,6 @@ def pile_2d(count: int = 60, *, seed: int = 1) -> Scene:
     -------
     Scene
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -269,11 +254,6 @@ def container(count: int = 27, *, seed: int = 1) -> Scene:
     Returns
     -------
     Scene
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------
@@ -320,11 +300,6 @@ def packing(count: int = 200, *, seed: int = 1) -> Scene:
     -------
     Scene
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -361,11 +336,6 @@ def rough_packing(count: int = 50, *, friction: float = 0.5, seed: int = 1) -> S
     Returns
     -------
     Scene
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------
@@ -422,11 +392,6 @@ def periodic_packing(
     -------
     Scene
         ``reference["pressure"]``.
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------

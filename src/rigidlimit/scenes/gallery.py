@@ -282,10 +282,6 @@ def newton_cradle(count: int = 5, *, speed: float = 1.0, restitution: float = 1.
     restitution : float
         e_n, 0 to 1.
 
-    Returns
-    -------
-    Scene
-
     Examples
     --------
     >>> import rigidlimit as rl

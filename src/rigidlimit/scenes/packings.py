@@ -207,10 +207,6 @@ def pile_2d(count: int = 60, *, seed: int = 1) -> Scene:
     seed : int
         Of radii and places.
 
-    Returns
-    -------
-    Scene
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -250,10 +246,6 @@ def container(count: int = 27, *, seed: int = 1) -> Scene:
         Of bodies that fall.
     seed : int
         Of sizes and orientations.
-
-    Returns
-    -------
-    Scene
 
     Examples
     --------
@@ -296,10 +288,6 @@ def packing(count: int = 200, *, seed: int = 1) -> Scene:
     seed : int
         Of radii and places.
 
-    Returns
-    -------
-    Scene
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -332,10 +320,6 @@ def rough_packing(count: int = 50, *, friction: float = 0.5, seed: int = 1) -> S
         mu.
     seed : int
         Of radii and places.
-
-    Returns
-    -------
-    Scene
 
     Examples
     --------

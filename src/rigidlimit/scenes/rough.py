@@ -261,10 +261,6 @@ def heap(count: int = 100, *, friction: float = 0.5, seed: int = 1) -> Scene:
     seed : int
         Of radii and places.
 
-    Returns
-    -------
-    Scene
-
     Examples
     --------
     >>> import rigidlimit as rl

@@ -145,10 +145,6 @@ def least_friction(
     seconds : float [s], optional
         Elapsed time after which programs end; the bracket stays as wide as it is.
 
-    Returns
-    -------
-    LeastFriction
-
     Raises
     ------
     InputError

@@ -139,10 +139,6 @@ def load_factor(
         What the contacts must deliver: the fixed part, and the one that is multiplied by the factor
         (external forces with the sign turned).
 
-    Returns
-    -------
-    Collapse
-
     Raises
     ------
     InputError

@@ -160,10 +160,6 @@ def sliding_load_factor(
     upper : Collapse, optional
         What ``load_factor`` gave, which is not sought again then.
 
-    Returns
-    -------
-    SlidingCollapse
-
     Raises
     ------
     InputError

@@ -272,7 +272,7 @@ def _told(problem: RoughContacts, face: Face, force, tolerance, contacts, interv
     found = rank(sp.csr_array(balance[:, columns]), tolerance=tolerance)
     degree = balance.shape[0] - found.rank
     determined = _determined(balance, basis, degree, found).reshape(m, d)
-    chosen = _chosen(contacts, m)
+    chosen = arrays.indices("contacts", contacts, m)
     interval, gap, method = intervals_of(problem, example, determined, chosen, intervals)
     width = interval[..., 1] - interval[..., 0]
     finite = width[np.isfinite(width)]
@@ -316,17 +316,6 @@ def checked_force(force: ArrayLike, m: int, d: int) -> np.ndarray:
             "row for each contact, normal component first, then along its tangents"
         )
     return force
-
-
-def _chosen(contacts, m: int):
-    if contacts is None:
-        return None
-    chosen = np.unique(np.asarray(contacts, int))
-    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= m):
-        raise InputError(
-            f"contacts reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to {m - 1}"
-        )
-    return chosen
 
 
 def _rays(problem: RoughContacts, face: Face) -> np.ndarray:

@@ -22,7 +22,7 @@ from ..._support import arrays
 from ..._support.display import Displayed
 from ..._support.words import counted
 from ...errors import InputError
-from ...status import Status
+from ...status import HasStatus, Status
 from .. import bound_programs
 from ..rank import Rank, rank
 from ..tolerances import TOLERANCES
@@ -95,7 +95,7 @@ def _conic_ends(problem: RoughContacts, costs: sp.csr_array):
 
 
 @dataclass(frozen=True, repr=False)
-class RoughDeterminacy(Displayed):
+class RoughDeterminacy(HasStatus, Displayed):
     """What statics says of the forces of rough contacts.
 
     m contacts of d components, normal first, then along the tangents; P are the admissible forces.
@@ -163,10 +163,6 @@ class RoughDeterminacy(Displayed):
     residual: float
     status: Status
     position: np.ndarray
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
     @property
     def doubtful(self) -> bool:

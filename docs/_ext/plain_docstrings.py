@@ -100,6 +100,14 @@ def process(app, what, obj_name, obj, options, lines):
     lines[:] = out
 
 
+def returned(app, what, obj_name, obj, options, signature, annotation):
+    """Signatures without types (see ``conf.py``) end in the class that a function returns."""
+    found = getattr(obj, "__annotations__", {}).get("return")
+    known = isinstance(found, type | str) and not inspect.isclass(obj)
+    return signature, getattr(found, "__name__", found) if known else annotation
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", process)
+    app.connect("autodoc-process-signature", returned)
     return {"parallel_read_safe": True}

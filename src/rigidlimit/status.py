@@ -94,6 +94,19 @@ _ADVICE = {
 }
 
 
+class HasStatus:
+    """A result with the status of its solve."""
+
+    __slots__ = ()
+
+    status: Status
+
+    @property
+    def converged(self) -> bool:
+        """Whether the status is "converged"."""
+        return self.status is Status.CONVERGED
+
+
 class Worked(Protocol):
     """A result that tells what it took."""
 

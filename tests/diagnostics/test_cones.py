@@ -98,6 +98,18 @@ def test_degree_counts_faces():
     np.testing.assert_allclose(smooth.interval[:, 0], known.interval, atol=1e-8)
 
 
+@pytest.mark.parametrize("rough", [False, True])
+@pytest.mark.parametrize(
+    ("contacts", "said"), [([0.5], "like 0.5"), ([-1, 0], "from -1 to 0"), ([0, 2], "from 0 to 2")]
+)
+def test_contacts_are_indices(contacts, said, rough):
+    """Contract: contacts whose intervals are wanted, with friction or without, are whole numbers
+    below m; 0.5 was contact 0 with friction."""
+    options = dict(tangential=[[0.0], [0.0]], friction=0.5) if rough else {}
+    with pytest.raises(InputError, match=f"contacts .*{said}.* indices"):
+        rl.determinacy([[1.0], [1.0]], [1.0], contacts=contacts, **options)
+
+
 def test_no_admissible_forces():
     """Contract: one error that says what to ask for."""
     with pytest.raises(InputError, match="least_friction"):

@@ -92,6 +92,22 @@ def integers(name: str, value: object, size: int, *, what: str) -> np.ndarray:
     return whole
 
 
+def indices(name: str, value: object, size: int) -> np.ndarray | None:
+    """Indices from 0 to ``size - 1``, ascending, each once; None as it is."""
+    if value is None:
+        return None
+    chosen = np.unique(np.asarray(value))
+    if len(chosen) and not np.issubdtype(chosen.dtype, np.integer):
+        raise InputError(f"{name} has entries like {chosen[0]}; expected whole numbers, indices")
+    chosen = chosen.astype(int)
+    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= size):
+        raise InputError(
+            f"{name} reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to "
+            f"{size - 1}"
+        )
+    return chosen
+
+
 def free_columns(fixed: object, n: int) -> np.ndarray:
     """The degrees of freedom that are not held, (n,) bool; fixed: (n,) bool (Gamma_D), or None."""
     held = np.zeros(n, bool) if fixed is None else np.asarray(fixed)

@@ -1,27 +1,28 @@
 """Names of a package that are imported when they are first used: the package loads quickly."""
 
+import pkgutil
+import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
-from types import MappingProxyType
 
 
-def attach(
-    package: str, home: Mapping[str, str], modules: Mapping[str, str] = MappingProxyType({})
-) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a package; home: module below it that each
-    name stands in; modules: names that are modules below it themselves."""
-    names = [*sorted(home), *modules]
+def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package, of the names that its stub
+    ``__init__.pyi`` imports for type checkers: of modules below it, or modules themselves."""
+    stub = (pkgutil.get_data(package, "__init__.pyi") or b"").decode()
+    homes = {name: home for home, name in re.findall(r"(?m)^from \.([\w.]*) import (\w+) as", stub)}
+    names = sorted(homes)
 
     def get(name: str) -> object:
         from .compiling import announce
 
-        if name in home:
-            value = getattr(import_module(f".{home[name]}", package), name)
-        elif name in modules:
-            value = import_module(f".{modules[name]}", package)
-        else:
+        if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        within = f"{package}.{homes[name]}".rstrip(".")
+        value = None if within == package else getattr(import_module(within), name, None)
+        if value is None:  # a module, which its package does not have before it is imported
+            value = import_module(f"{within}.{name}")
         setattr(sys.modules[package], name, value)
         announce()
         return value

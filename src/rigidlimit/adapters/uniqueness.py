@@ -97,10 +97,6 @@ def closed_contacts(captured: "CapturedProblem", answer: "CoulombAnswer") -> Clo
     answer : CoulombAnswer
         Of ``solve_coulomb``.
 
-    Returns
-    -------
-    ClosedContacts
-
     Raises
     ------
     InputError

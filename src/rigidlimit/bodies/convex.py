@@ -262,10 +262,6 @@ def rectangle(width: float, height: float) -> Polygon:
     width, height : float [m]
         Along x and y.
 
-    Returns
-    -------
-    Polygon
-
     Raises
     ------
     SceneError

@@ -61,10 +61,6 @@ def find_contacts(
     of : (n,) bool, optional
         Bodies whose contacts are needed, all by default; others may be included.
 
-    Returns
-    -------
-    Contacts
-
     Raises
     ------
     ContactError

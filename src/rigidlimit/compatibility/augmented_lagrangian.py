@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..dynamics.apgd import Objective, minimize
-from ..status import Status
+from ..status import HasStatus, Status
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class AugmentedLagrangianResult:
+class AugmentedLagrangianResult(HasStatus):
     """force (m,) [N]; u (n,): the multiplier, with f = k max(0, -B u)^(p-1).
 
     residual: |B^T f - F~|_inf / |F~|_inf. compatibility: max |f - k max(0, -B u)^(p-1)| / max f.
@@ -66,10 +66,6 @@ class AugmentedLagrangianResult:
     outer: int
     tolerance: float
     history: np.ndarray
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
 
 def solve(

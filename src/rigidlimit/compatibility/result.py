@@ -8,11 +8,11 @@ import scipy.sparse as sp
 from .._support.display import Displayed
 from .._support.words import counted
 from ..linear import column_arms
-from ..status import Status, work
+from ..status import HasStatus, Status, work
 
 
 @dataclass(frozen=True, repr=False)
-class CompatibleForces(Displayed):
+class CompatibleForces(HasStatus, Displayed):
     """The forces that stiff elastic contacts would have. m contacts, n degrees of freedom.
 
     Attributes
@@ -91,10 +91,6 @@ class CompatibleForces(Displayed):
     factorizations: int = 0
     routes: tuple[str, ...] = ()
     load: np.ndarray | None = None
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
     @property
     def smallest_force(self) -> float:

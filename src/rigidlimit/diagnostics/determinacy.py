@@ -298,7 +298,7 @@ def determinacy(
     tolerance = arrays.positive("tolerance", tolerance)
     if force is not None:
         force = arrays.vector("force", force, m, what="contact (row of B)")
-    chosen = _chosen(contacts, m)
+    chosen = arrays.indices("contacts", contacts, m)
     if workers is not None and not workers >= 1:
         raise InputError(f"workers is {workers}; expected at least 1 thread")
     return _found(problem, force, tolerance, chosen, intervals, workers)
@@ -363,20 +363,6 @@ def _found(problem: SmoothContacts, force, tolerance, chosen, how, workers) -> D
         position=position,
         distance=distance,
     )
-
-
-def _chosen(contacts, m):
-    if contacts is None:
-        return None
-    chosen = np.unique(np.asarray(contacts))
-    if len(chosen) and not np.issubdtype(chosen.dtype, np.integer):
-        raise InputError(f"contacts has entries like {chosen[0]}; expected whole numbers, indices")
-    chosen = chosen.astype(int)
-    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= m):
-        raise InputError(
-            f"contacts reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to {m - 1}"
-        )
-    return chosen
 
 
 def _inside(problem: SmoothContacts, known) -> tuple[SmoothContacts, admissible.Interior]:

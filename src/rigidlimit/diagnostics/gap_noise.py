@@ -75,10 +75,6 @@ def gap_noise_spread(
     **options
         Keywords of ``sensitivity``, or of ``compatible_forces`` for "sampled".
 
-    Returns
-    -------
-    GapNoise
-
     Raises
     ------
     InputError

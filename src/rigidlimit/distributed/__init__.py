@@ -6,17 +6,6 @@ which is imported when a computation begins, and mpiexec for more than one proce
 
 from .._support.lazy import attach
 
-_HOME = {
-    "ContactNetwork": "network",
-    "DistributedForces": "result",
-    "OtherRankError": "ranks",
-    "RubbingForces": "result",
-    "forces_of_file": "forces",
-    "images_of": "copies",
-    "network_of_dump": "dump",
-    "write_copies": "copies",
-}
-
 # ranks that solve need neither scenes nor readers of packings, which take as long to import as all
 # that they need
-__getattr__, __dir__, __all__ = attach(__name__, _HOME)
+__getattr__, __dir__, __all__ = attach(__name__)

@@ -20,7 +20,7 @@ from .._support.arrays import with_short_indices
 from .._support.display import Displayed
 from .._support.products import transposed_product
 from .._support.words import counted
-from ..status import Status, work
+from ..status import HasStatus, Status, work
 from .inertia import is_diagonal
 
 ROUNDING = 1e-14
@@ -205,7 +205,7 @@ def _beyond_rounding(indptr, indices, data, velocity, bias, p):
 
 
 @dataclass(frozen=True, repr=False)
-class ContactDynamicsResult(Displayed):
+class ContactDynamicsResult(HasStatus, Displayed):
     """Answer of a contact dynamics solver. m contacts, n degrees of freedom.
 
     Attributes
@@ -253,10 +253,6 @@ class ContactDynamicsResult(Displayed):
     linear_iterations: int = 0
     factorizations: int = 0
     routes: tuple[str, ...] = ()
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
     @property
     def advice(self) -> str:

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..status import Status
+from ..status import HasStatus, Status
 
 
 @dataclass(frozen=True)
-class Equilibrium:
+class Equilibrium(HasStatus):
     """Where a solver ended: at the equilibrium, or where it went no further.
 
     x: unknowns, displacements [m] or velocities [m/s] of the bodies. force [N], displacement [m]: f
@@ -24,7 +24,3 @@ class Equilibrium:
     residual: float
     iterations: int
     history: np.ndarray = field(default_factory=lambda: np.zeros(0))
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED

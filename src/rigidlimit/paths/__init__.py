@@ -49,10 +49,6 @@ def isotropic(scene: Loaded, *, pressures: Sequence[float], **options) -> Loadin
     **options
         Of ``follow``.
 
-    Returns
-    -------
-    LoadingPath
-
     Raises
     ------
     InputError, NoRest, OutputError
@@ -84,10 +80,6 @@ def oedometer(
         The last one by default.
     **options
         Of ``follow``.
-
-    Returns
-    -------
-    LoadingPath
 
     Raises
     ------
@@ -124,10 +116,6 @@ def uniaxial(
         The last one by default.
     **options
         Of ``follow``.
-
-    Returns
-    -------
-    LoadingPath
 
     Raises
     ------
@@ -177,10 +165,6 @@ def triaxial(
     **options
         Of ``follow``.
 
-    Returns
-    -------
-    LoadingPath
-
     Raises
     ------
     InputError, OutputError
@@ -226,10 +210,6 @@ def simple_shear(
     **options
         Of ``follow``.
 
-    Returns
-    -------
-    LoadingPath
-
     Raises
     ------
     InputError, OutputError
@@ -274,10 +254,6 @@ def pure_shear(
         Sets the rate, as of ``triaxial``.
     **options
         Of ``follow``.
-
-    Returns
-    -------
-    LoadingPath
 
     Raises
     ------

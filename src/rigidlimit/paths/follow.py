@@ -145,10 +145,6 @@ def follow(
     **options
         Of ``Simulation``, where a scene is given.
 
-    Returns
-    -------
-    LoadingPath
-
     Raises
     ------
     InputError

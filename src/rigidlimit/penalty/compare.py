@@ -179,10 +179,6 @@ def compare(
     callback : callable, optional
         Gets a line of text on how things go.
 
-    Returns
-    -------
-    Comparison
-
     Raises
     ------
     InputError

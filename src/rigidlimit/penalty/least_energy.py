@@ -39,7 +39,7 @@ from ..bodies import Bodies, State
 from ..bodies.cell import volume_of
 from ..collision.contacts import Contacts
 from ..errors import InputError
-from ..status import Status
+from ..status import HasStatus, Status
 from .energy_path import Path, Round
 from .energy_problem import SETTINGS, Problem
 
@@ -48,7 +48,7 @@ USUAL = 0.1
 
 
 @dataclass(frozen=True)
-class LeastEnergy:
+class LeastEnergy(HasStatus):
     """Where the path ended, with zero velocities: the near contacts (m) and their forces [N] (m,).
 
     unbalanced: largest imbalance over the heaviest load. overlap: deepest, over the scene's length.
@@ -62,10 +62,6 @@ class LeastEnergy:
     rounds: int
     unbalanced: float
     overlap: float
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # where overlaps cannot be undone

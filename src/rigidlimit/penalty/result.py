@@ -12,7 +12,7 @@ from ..compatibility.friction import contact_friction, has_friction, mobilised_f
 from ..compatibility.rough_result import AT_BOUND, ContactHistory
 from ..kinematics import in_frame
 from ..scenes.scene import Scene
-from ..status import Status
+from ..status import HasStatus, Status
 from ..step.force_network import ForceNetwork
 from .engine import Measures
 
@@ -75,7 +75,7 @@ class PenaltyProgress:
 
 
 @dataclass(frozen=True, repr=False)
-class PenaltyResult(Brief):
+class PenaltyResult(HasStatus, Brief):
     """Where a penalty simulation ended. m contacts; forces [N] push contacts.body[:, 1] along +n.
 
     Attributes
@@ -174,10 +174,6 @@ class PenaltyResult(Brief):
     @property
     def time(self) -> float:
         return self.state.time
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
     @property
     def message(self) -> str:

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from ..bodies import Bodies
 from ..compatibility.rough_result import AT_BOUND
-from ..status import Status
+from ..status import HasStatus, Status
 
 
 @dataclass(frozen=True, eq=False)
-class PressedForces:
+class PressedForces(HasStatus):
     """Answer in the form of ``CompatibleForces``. m contacts of d components, n bodies.
 
     force (m,), tangential_force (m, d - 1) [N]; sliding (m,): at the bound of Coulomb. displacement
@@ -33,10 +33,6 @@ class PressedForces:
     worst: str
     status: Status
     source: str = "of the overlaps as they stand, not balanced"
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
     @property
     def message(self) -> str:

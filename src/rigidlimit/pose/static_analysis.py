@@ -366,10 +366,6 @@ def statics(
     closed : float
         Largest gap over the scene's length at which a contact of a pose may carry force.
 
-    Returns
-    -------
-    Statics
-
     Raises
     ------
     InputError

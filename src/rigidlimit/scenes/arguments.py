@@ -17,6 +17,8 @@ from .checks import law_exponent
 
 P = ParamSpec("P")
 Made = TypeVar("Made")
+RAISES = "Raises\n------\nInputError\n    For an argument out of range.\n\n"
+"""Section that the docstring of each checked function gets, unless it has its own."""
 
 
 def _untyped(signature: inspect.Signature) -> inspect.Signature:
@@ -28,7 +30,8 @@ def _untyped(signature: inspect.Signature) -> inspect.Signature:
 def checked(
     **rules: Callable[[object], object],
 ) -> Callable[[Callable[P, Made]], Callable[P, Made]]:
-    """Decorator of a gallery function: parameter=rule, one for each parameter."""
+    """Decorator of a gallery function: parameter=rule, one for each parameter. Its docstring gets
+    the section on what is raised, before its examples."""
 
     def decorate(function: Callable[P, Made]) -> Callable[P, Made]:
         signature = inspect.signature(function)
@@ -54,6 +57,9 @@ def checked(
                 bound.arguments[name] = used
             return function(*bound.args, **bound.kwargs)
 
+        told = inspect.getdoc(function) or ""
+        if "Raises\n------" not in told:
+            scene.__doc__ = told.replace("Examples\n--------", f"{RAISES}Examples\n--------")
         return scene
 
     return decorate

@@ -60,11 +60,6 @@ def beam(
     Scene
         ``reference["forces"]`` are those of left, middle and right.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -123,11 +118,6 @@ def four_leg_table(
     Scene
         ``reference["forces"]`` are those of legs 0 to 3, unless a leg lifts off.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -173,11 +163,6 @@ def block_on_legs(legs: int = 7, *, weight: float = 10.0) -> Scene:
     Scene
         With the known ``reference["forces"]``.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -221,11 +206,6 @@ def box_stack(count: int = 5, *, weight: float = 10.0) -> Scene:
     Scene
         ``reference["corner forces from below"]`` has one force a face.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -262,11 +242,6 @@ def disk_in_corner(left: float = 30.0, right: float = 45.0, *, weight: float = 1
     -------
     Scene
         ``reference["forces"]`` are those of the left and the right plane.
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------
@@ -306,15 +281,6 @@ def newton_cradle(count: int = 5, *, speed: float = 1.0, restitution: float = 1.
         Of the hitting ball.
     restitution : float
         e_n, 0 to 1.
-
-    Returns
-    -------
-    Scene
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------
@@ -367,11 +333,6 @@ def l_block(
     -------
     Scene
         ``reference["forces"]`` are those of left, middle and right, unless one lifts off.
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------

@@ -65,11 +65,6 @@ def silo(
     Scene
         ``reference["Janssen's length times K"]`` [m].
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -141,11 +136,6 @@ def shear_box(
     Scene
         ``reference`` holds "width" [m], "pressure" [N/m], "speed" [m/s] and the diameter "grain"
         [m].
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------
@@ -377,11 +367,6 @@ def chute(count: int = 200, *, slope: float = 30, friction: float = 0.5, seed: i
     Scene
         ``reference["slope"]`` [degrees].
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -455,11 +440,6 @@ def vibrated_box(
     -------
     Scene
         ``reference`` holds "amplitude" a [m] and "omega" w [rad/s].
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------

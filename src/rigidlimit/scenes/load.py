@@ -27,10 +27,6 @@ def load(name_or_path: str | Path) -> Scene:
     name_or_path : str or Path
         A file where it ends with .toml or exists.
 
-    Returns
-    -------
-    Scene
-
     Raises
     ------
     SceneError

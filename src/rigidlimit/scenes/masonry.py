@@ -84,11 +84,6 @@ def arch(voussoirs: int = 21, *, thickness: float = 0.15, friction: float = 0.6)
     Scene
         ``reference["stands"]`` where it is known to.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -146,11 +141,6 @@ def buttressed_arch(
     -------
     Scene
         ``reference["force under a pier"]`` [N].
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------
@@ -211,11 +201,6 @@ def wall_with_door(
     Scene
         ``reference["weight"]`` [N].
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -270,11 +255,6 @@ def tower(
     -------
     Scene
         ``reference["load factor"]`` is that of the push.
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------
@@ -332,11 +312,6 @@ def dome(
     -------
     Scene
         ``reference["weight"]`` [N].
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------

@@ -62,11 +62,6 @@ def pyramid(
     Scene
         ``reference["largest over weight"]`` where it is known.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -142,11 +137,6 @@ def rough_pyramid(
         ``reference`` holds "largest", "largest tangential" and "sum of normal forces", each over a
         sphere's weight, where they are known.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -217,15 +207,6 @@ def pile_2d(count: int = 60, *, seed: int = 1) -> Scene:
     seed : int
         Of radii and places.
 
-    Returns
-    -------
-    Scene
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -265,15 +246,6 @@ def container(count: int = 27, *, seed: int = 1) -> Scene:
         Of bodies that fall.
     seed : int
         Of sizes and orientations.
-
-    Returns
-    -------
-    Scene
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------
@@ -316,15 +288,6 @@ def packing(count: int = 200, *, seed: int = 1) -> Scene:
     seed : int
         Of radii and places.
 
-    Returns
-    -------
-    Scene
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -357,15 +320,6 @@ def rough_packing(count: int = 50, *, friction: float = 0.5, seed: int = 1) -> S
         mu.
     seed : int
         Of radii and places.
-
-    Returns
-    -------
-    Scene
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------
@@ -422,11 +376,6 @@ def periodic_packing(
     -------
     Scene
         ``reference["pressure"]``.
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------

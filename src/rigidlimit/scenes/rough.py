@@ -45,11 +45,6 @@ def groove(
     Scene
         ``reference`` holds "forces" and "tangential forces" of left and right, with Hooke's law.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import numpy as np, rigidlimit as rl
@@ -122,11 +117,6 @@ def incline(slope: float = 20.0, *, friction: float = 0.5) -> Scene:
     Scene
         ``reference["acceleration"]`` [m/s^2].
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -169,11 +159,6 @@ def rolling_ball(slope: float = 20.0, *, friction: float = 0.5, speed: float = 0
     -------
     Scene
         ``reference`` holds "acceleration" [m/s^2] from rest, "final speed" [m/s] on a level plane.
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------
@@ -226,11 +211,6 @@ def ladder(
     Scene
         ``reference`` holds "stands", and "forces" and "tangential forces" where it does.
 
-    Raises
-    ------
-    InputError
-        For an argument out of range.
-
     Examples
     --------
     >>> import rigidlimit as rl
@@ -280,15 +260,6 @@ def heap(count: int = 100, *, friction: float = 0.5, seed: int = 1) -> Scene:
         mu.
     seed : int
         Of radii and places.
-
-    Returns
-    -------
-    Scene
-
-    Raises
-    ------
-    InputError
-        For an argument out of range.
 
     Examples
     --------

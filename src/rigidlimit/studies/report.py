@@ -40,10 +40,6 @@ def measure_figure(ensemble: Ensemble, measure: str, *, dark: bool = False) -> "
     dark : bool
         For dark pages.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     InputError

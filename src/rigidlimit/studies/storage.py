@@ -124,10 +124,6 @@ def read_study(path: str | Path) -> Ensemble:
     path : str or Path
         HDF5 file, as ``study(out=)`` or ``rigidlimit study`` writes it.
 
-    Returns
-    -------
-    Ensemble
-
     Raises
     ------
     OutputError

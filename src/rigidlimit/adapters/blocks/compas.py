@@ -32,10 +32,6 @@ def read_compas(path: str | Path) -> BlockAssembly:
         JSON file of a ``compas_assembly`` or ``compas_cra`` assembly, of any version, or a list of
         meshes, of which none is a support (``statics(supports="lowest")``).
 
-    Returns
-    -------
-    BlockAssembly
-
     Raises
     ------
     InputError

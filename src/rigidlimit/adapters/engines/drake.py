@@ -174,10 +174,6 @@ def from_drake(
     on_friction, **options
         As for ``mend_forces``. friction: coefficients in place of Drake's.
 
-    Returns
-    -------
-    MendedForces
-
     Raises
     ------
     InputError

@@ -62,10 +62,6 @@ def free_body_rows(
     tangents : (..., contact, 2, 3), optional
         Unit, across the normal; None: any.
 
-    Returns
-    -------
-    FreeRows
-
     Raises
     ------
     InputError

@@ -139,10 +139,6 @@ def mend_forces(
     velocity, engine_residual
         As of ``EngineContacts``.
 
-    Returns
-    -------
-    MendedForces
-
     Raises
     ------
     InputError

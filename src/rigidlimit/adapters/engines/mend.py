@@ -40,10 +40,6 @@ def mend(contacts: EngineContacts, options: MendOptions) -> MendedForces:
         Of the step.
     options : MendOptions
 
-    Returns
-    -------
-    MendedForces
-
     Raises
     ------
     InputError

@@ -196,10 +196,6 @@ def from_mujoco(
         As for ``mend_forces``. friction: coefficients of both sliding directions, in place of
         MuJoCo's, as stiffness is given.
 
-    Returns
-    -------
-    MendedForces
-
     Raises
     ------
     InputError

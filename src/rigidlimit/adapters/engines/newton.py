@@ -198,10 +198,6 @@ def from_newton(
         As for ``mend_forces``. friction: coefficients in place of the mean of both shapes', also
         by name.
 
-    Returns
-    -------
-    MendedForces
-
     Raises
     ------
     InputError

@@ -16,34 +16,9 @@ if TYPE_CHECKING:
     from .materials import ByContact
     from .memory import ContactSprings
 
-SOLVER = (
-    "tolerance",
-    "max_iterations",
-    "method",
-    "warm_start",
-    "gap_error",
-    "admissible",
-    "blocks",
-)
-"""Keywords that go on to ``compatible_forces``."""
-
-BY_CONTACT = ("gap_error", "admissible")
-"""Of these the ones with an entry a contact."""
-
-OF_MENDING = ("friction_tolerance", "tangential_stiffness", "budget")
-"""Further options that readers of engines take, beside those of their own."""
-
-OF_CONTACTS = {
-    "gap_tolerance": "gap_tolerance",
-    "accuracy": "own_accuracy",
-    "friction": "own_friction",
-    "springs": "springs",
-}
-"""Options of readers, and what of ``EngineContacts`` they set in place of the reader."""
-
 
 class OfSolver(TypedDict, total=False):
-    """``SOLVER`` for type checkers."""
+    """Keywords that go on to ``compatible_forces``."""
 
     tolerance: float
     max_iterations: int | None
@@ -55,7 +30,7 @@ class OfSolver(TypedDict, total=False):
 
 
 class OfReader(OfSolver, total=False):
-    """Keywords that readers of engines take beside those of their own, for type checkers."""
+    """Keywords that readers of engines take beside those of their own."""
 
     friction_tolerance: float
     tangential_stiffness: float
@@ -64,6 +39,24 @@ class OfReader(OfSolver, total=False):
     accuracy: ArrayLike | None
     friction: "ByContact | None"
     springs: "ContactSprings | None"
+
+
+SOLVER = tuple(OfSolver.__annotations__)
+
+BY_CONTACT = ("gap_error", "admissible")
+"""Of these the ones with an entry a contact."""
+
+OF_CONTACTS = {
+    "gap_tolerance": "gap_tolerance",
+    "accuracy": "own_accuracy",
+    "friction": "own_friction",
+    "springs": "springs",
+}
+"""Options of readers, and what of ``EngineContacts`` they set in place of the reader."""
+
+READER = tuple(OfReader.__annotations__)
+OF_MENDING = tuple(name for name in READER if name not in (*SOLVER, *OF_CONTACTS))
+"""Further options that readers of engines take, beside those of their own."""
 
 
 @dataclass(frozen=True)
@@ -178,8 +171,7 @@ def sorted_options(
 
     function: the reader that was called. Raises InputError for a name that it does not take.
     """
-    known = (*SOLVER, *OF_MENDING, *OF_CONTACTS)
-    check_names(function, given, known)
+    check_names(function, given, READER)
     mending = {name: given[name] for name in OF_MENDING if name in given}
     solver = {name: given[name] for name in SOLVER if name in given}
     left = {field: given[name] for name, field in OF_CONTACTS.items() if name in given}

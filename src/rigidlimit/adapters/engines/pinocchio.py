@@ -235,10 +235,6 @@ def from_pinocchio(
         As for ``mend_forces``. friction: coefficients, as stiffness is given, in place of those of
         the constraints.
 
-    Returns
-    -------
-    MendedForces
-
     Raises
     ------
     InputError

@@ -240,10 +240,6 @@ def from_pybullet(
         ``setPhysicsEngineParameter(reportSolverAnalytics=1)``: whether its solver had converged is
         then reported.
 
-    Returns
-    -------
-    MendedForces
-
     Raises
     ------
     InputError

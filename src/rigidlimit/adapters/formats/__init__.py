@@ -19,10 +19,6 @@ def read_captured(path: str | Path) -> CapturedProblem:
     ----------
     path : str or Path
 
-    Returns
-    -------
-    CapturedProblem
-
     Raises
     ------
     OutputError

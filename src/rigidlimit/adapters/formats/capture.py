@@ -49,10 +49,6 @@ def capture(
     title, description : str
         Free text.
 
-    Returns
-    -------
-    CapturedProblem
-
     Raises
     ------
     ValueError
@@ -107,10 +103,6 @@ def capture_step(
         The step.
     title : str
         Free text.
-
-    Returns
-    -------
-    CapturedProblem
 
     Raises
     ------

@@ -188,10 +188,6 @@ def read_packing(
     dt : float [s]
         Of the scene; no file says it.
 
-    Returns
-    -------
-    Packing
-
     Raises
     ------
     InputError

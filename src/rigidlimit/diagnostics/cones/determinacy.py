@@ -22,7 +22,7 @@ from ..._support import arrays
 from ..._support.display import Displayed
 from ..._support.words import counted
 from ...errors import InputError
-from ...status import Status
+from ...status import HasStatus, Status
 from .. import bound_programs
 from ..rank import Rank, rank
 from ..tolerances import TOLERANCES
@@ -95,7 +95,7 @@ def _conic_ends(problem: RoughContacts, costs: sp.csr_array):
 
 
 @dataclass(frozen=True, repr=False)
-class RoughDeterminacy(Displayed):
+class RoughDeterminacy(HasStatus, Displayed):
     """What statics says of the forces of rough contacts.
 
     m contacts of d components, normal first, then along the tangents; P are the admissible forces.
@@ -163,10 +163,6 @@ class RoughDeterminacy(Displayed):
     residual: float
     status: Status
     position: np.ndarray
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
     @property
     def doubtful(self) -> bool:
@@ -272,7 +268,7 @@ def _told(problem: RoughContacts, face: Face, force, tolerance, contacts, interv
     found = rank(sp.csr_array(balance[:, columns]), tolerance=tolerance)
     degree = balance.shape[0] - found.rank
     determined = _determined(balance, basis, degree, found).reshape(m, d)
-    chosen = _chosen(contacts, m)
+    chosen = arrays.indices("contacts", contacts, m)
     interval, gap, method = intervals_of(problem, example, determined, chosen, intervals)
     width = interval[..., 1] - interval[..., 0]
     finite = width[np.isfinite(width)]
@@ -316,17 +312,6 @@ def checked_force(force: ArrayLike, m: int, d: int) -> np.ndarray:
             "row for each contact, normal component first, then along its tangents"
         )
     return force
-
-
-def _chosen(contacts, m: int):
-    if contacts is None:
-        return None
-    chosen = np.unique(np.asarray(contacts, int))
-    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= m):
-        raise InputError(
-            f"contacts reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to {m - 1}"
-        )
-    return chosen
 
 
 def _rays(problem: RoughContacts, face: Face) -> np.ndarray:

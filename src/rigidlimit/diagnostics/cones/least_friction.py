@@ -22,7 +22,7 @@ from ..._support.deadline import late, within
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
-from ...status import Status
+from ...status import HasStatus, Status
 from ..tolerances import TOLERANCES
 from .feasible import feasible, stuck
 from .problem import RoughContacts, rough_contacts
@@ -30,7 +30,7 @@ from .wedging import opening_motion
 
 
 @dataclass(frozen=True, repr=False)
-class LeastFriction(Brief):
+class LeastFriction(HasStatus, Brief):
     """Least factor of given friction with which forces balance a load. m contacts of d components.
 
     Attributes
@@ -76,10 +76,6 @@ class LeastFriction(Brief):
     iterations: int
     tolerance: float
     status: Status
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
     @property
     def message(self) -> str:
@@ -144,10 +140,6 @@ def least_friction(
         Width of the bracket, over the factor.
     seconds : float [s], optional
         Elapsed time after which programs end; the bracket stays as wide as it is.
-
-    Returns
-    -------
-    LeastFriction
 
     Raises
     ------

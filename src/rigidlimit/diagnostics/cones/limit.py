@@ -27,7 +27,7 @@ from ..._support.arrays import MatrixLike
 from ..._support.display import Brief
 from ..._support.words import counted
 from ...errors import InputError
-from ...status import Status
+from ...status import HasStatus, Status
 from ..tolerances import TOLERANCES
 from .conic import INFEASIBLE, UNBOUNDED, Answer, Program, solve
 from .feasible import feasible
@@ -35,7 +35,7 @@ from .problem import RoughContacts, rough_contacts
 
 
 @dataclass(frozen=True, repr=False)
-class Collapse(Brief):
+class Collapse(HasStatus, Brief):
     """A load factor and the mechanism at collapse. m contacts of d components, normal first.
 
     Attributes
@@ -78,10 +78,6 @@ class Collapse(Brief):
     gap: float
     residual: float
     status: Status
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
     @property
     def exact(self) -> bool:
@@ -138,10 +134,6 @@ def load_factor(
     load, growing : (n,) [N, N m]
         What the contacts must deliver: the fixed part, and the one that is multiplied by the factor
         (external forces with the sign turned).
-
-    Returns
-    -------
-    Collapse
 
     Raises
     ------

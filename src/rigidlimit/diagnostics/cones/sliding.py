@@ -36,7 +36,7 @@ from ..._support.arrays import MatrixLike
 from ..._support.deadline import late, within
 from ..._support.display import Brief
 from ..._support.words import counted
-from ...status import Status
+from ...status import HasStatus, Status
 from ..tolerances import TOLERANCES
 from .conic import Program, solve
 from .feasible import feasible
@@ -62,7 +62,7 @@ SETTLED = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class SlidingCollapse(Brief):
+class SlidingCollapse(HasStatus, Brief):
     """A limit state of Coulomb's law. m contacts of d components, normal first.
 
     Attributes
@@ -105,10 +105,6 @@ class SlidingCollapse(Brief):
     residual: float
     rounds: int
     status: Status
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
     @property
     def message(self) -> str:
@@ -159,10 +155,6 @@ def sliding_load_factor(
         Elapsed time after which programs end.
     upper : Collapse, optional
         What ``load_factor`` gave, which is not sought again then.
-
-    Returns
-    -------
-    SlidingCollapse
 
     Raises
     ------

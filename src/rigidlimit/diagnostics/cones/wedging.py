@@ -93,10 +93,6 @@ def self_stress(
     B, tangential, friction, fixed, blocks
         As for ``compatible_forces``.
 
-    Returns
-    -------
-    SelfStress
-
     Raises
     ------
     InputError

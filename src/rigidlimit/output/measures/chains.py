@@ -97,10 +97,6 @@ def force_chains(
     source, method
         As of ``body_forces``.
 
-    Returns
-    -------
-    ForceChains
-
     Raises
     ------
     InputError

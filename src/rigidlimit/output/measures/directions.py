@@ -105,10 +105,6 @@ def rose(
     source, method
         As of ``body_forces``.
 
-    Returns
-    -------
-    Rose
-
     Raises
     ------
     InputError

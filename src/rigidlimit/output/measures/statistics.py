@@ -119,10 +119,6 @@ def force_distribution(
     method
         As of ``body_forces``.
 
-    Returns
-    -------
-    ForceDistribution
-
     Raises
     ------
     InputError

@@ -122,10 +122,6 @@ def coordination(
     source, method
         As of ``body_forces``.
 
-    Returns
-    -------
-    Coordination
-
     Raises
     ------
     InputError

@@ -48,10 +48,6 @@ def force_histogram(
     dark : bool
         For dark pages.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     InputError
@@ -143,10 +139,6 @@ def force_density(
         Name and size of the unit of the mean.
     dark : bool
         For dark pages.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------

@@ -97,10 +97,6 @@ def determinacy_map(
     intervals : {"auto", "exact", "bounds", "none"}
         As of ``determinacy``; "auto" leaves them out above 1000 closed contacts.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     InputError

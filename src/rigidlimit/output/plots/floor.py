@@ -74,10 +74,6 @@ def floor_forces(
     units, dark
         As of ``force_network``.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     InputError

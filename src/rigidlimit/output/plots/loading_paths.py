@@ -37,10 +37,6 @@ def stress_strain(
     dark : bool
         For dark pages.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     InputError

@@ -47,10 +47,6 @@ def thrust_line(
     dark : bool
         For dark pages.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     InputError
@@ -113,10 +109,6 @@ def collapse_mechanism(
         By default the load factor.
     dark : bool
         For dark pages.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------

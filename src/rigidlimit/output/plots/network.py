@@ -71,10 +71,6 @@ def force_network(
         What the lines' colours show; mobilised is |f_t|/(mu f_n), 1 where a contact slides. Their
         widths show the forces.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     InputError
@@ -119,10 +115,6 @@ def comparison(
     source, view, pressure, slab, units, title, dark, colour
         As of ``force_network``.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     InputError
@@ -150,10 +142,6 @@ def scene_figure(source: "Source", *, view: str | None = None, dark: bool = Fals
         As of ``measures.body_forces``, or a ``Scene``.
     view, dark
         As of ``force_network``.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------

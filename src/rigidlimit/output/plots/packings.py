@@ -45,10 +45,6 @@ def force_distribution(
     dark : bool
         For dark pages.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     InputError
@@ -132,10 +128,6 @@ def rose(
     dark : bool
         For dark pages.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
     Raises
     ------
     InputError
@@ -207,10 +199,6 @@ def force_chains(
         Of scenes in space.
     dark : bool
         For dark pages.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------
@@ -297,10 +285,6 @@ def stress_field(
         Whose forces; compatible ones by default.
     dark : bool
         For dark pages.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
 
     Raises
     ------

@@ -13,12 +13,9 @@ is within ``slop`` of the overlap that the geometry has; else it is moved there:
     c0 = min(max(c_k, -gap - slop), -gap + slop)
 
 A rough network at rest has more rows than its bodies have motions, so that gaps of rounding or of
-compliance could not all be closed: they are not looked at. Where bodies move, steps leave overlaps
-of second order in their motion, or gaps of contacts that bear a force; of what is beyond ``slop`` a
-tenth is undone, at every s alike, and of overlaps no more than such a step may leave, which at rest
-is nothing. What is remembered is the force, over K, and of open contacts, beyond what springs give
-way by, the length by which they are apart. A contact that remembers nothing has the overlap zero,
-or its gap if it is open.
+compliance could not all be closed: they are not looked at. What is remembered is the force, over K,
+and of open contacts, beyond what springs give way by, the length by which they are apart. A contact
+that remembers nothing has the overlap zero, or its gap if it is open.
 
 All is written in velocities: lengths over dt.
 """
@@ -49,8 +46,12 @@ GIVES = 100.0
 the foot of a packing of some ten layers they are ten times those."""
 
 UNDONE = 0.1
-"""Part of the overlap beyond ``slop`` that a step undoes, as long as that is less than ``drift``:
-bodies at rest stay where they are."""
+"""Part of the overlap beyond ``slop`` that a step undoes while bodies move."""
+
+DEEP = 10.0
+"""Overlaps over ``slop`` beyond which a part is undone in the stiff limit as well, where bodies
+move. Networks of many bodies, which reach the limit near rest, have no such overlaps: that they are
+undone would keep them from it."""
 
 
 @dataclass(frozen=True)
@@ -190,14 +191,9 @@ class Increment:
         """B v and what is driven, (m, d) [m/s]."""
         return (self.rows @ v).reshape(self.shape) + self.driven
 
-    @property
-    def begins(self) -> bool:
-        """Whether contacts remember no forces, as in the first step of a scene."""
-        return not self.history.normal.any()
-
-    def springs_at(self, s: float) -> Springs:
-        """The law at the stiffness s. Overlaps beyond ``slop`` are undone at every s alike: in the
-        first step of a scene at once, then by ``UNDONE``."""
+    def springs_at(self, s: float, undone: float = 0.0) -> Springs:
+        """The law at the stiffness s. undone: part of overlaps beyond ``slop`` that the step
+        undoes; of deep ones it undoes ``UNDONE`` as far as bodies move."""
         given, p, (m, d) = self.springs, self.springs.exponent, self.shape
         k_ref = float(np.median(given.normal))
         # a force at which the slope (p - 1) f / c is to be s rho
@@ -216,13 +212,10 @@ class Increment:
         near = np.clip(known, by_gap - slop, by_gap + slop)  # open by a displacement of springs
         known = np.where(history.normal < 0.0, np.minimum(near, 0.0), known)
         known = np.where(history.normal == 0.0, np.minimum(by_gap, 0.0), known)
-        beyond = np.maximum(by_gap - slop - known, 0.0)
-        overlap = known + (beyond if self.begins else np.minimum(UNDONE * beyond, self.drift / dt))
-        # what has borne a force is let go where its gap is more than such steps leave
-        beyond = -by_gap - slop
-        closed = np.minimum((1.0 - UNDONE) * beyond, self.drift / (UNDONE * dt)) + slop
-        open_by = by_gap + np.where(history.normal > 0.0, closed, 0.0)
-        overlap = np.where(beyond > 0.0, np.minimum(overlap, open_by), overlap)
+        beyond = undone * np.maximum(by_gap - slop - known, 0.0)
+        deep = UNDONE * np.maximum(by_gap - DEEP * slop - known, 0.0)
+        overlap = known + np.maximum(beyond, np.minimum(deep, self.drift / dt))
+        overlap = np.where(-by_gap > slop, np.minimum(overlap, by_gap), overlap)
         remembered = np.maximum(known, 0.0)
         rigid, lead = self.driven.copy(), np.zeros((m, d))
         # what springs have opened by, not gaps

@@ -28,7 +28,7 @@ from ..equilibrium.stability import growth
 from ..status import Status
 from .budget import Budget
 from .limit import beyond_rounding, rests, rounding
-from .problem import Increment, Springs
+from .problem import UNDONE, Increment, Springs
 from .settings import SEARCH, IncrementSettings
 from .sweeps import accelerate, into_cones, pushed, residuals
 
@@ -133,7 +133,7 @@ class _Search:
         if stiffened:
             found = self._split(s, before, force)
         kept = found is not None
-        if not stiffened and increment.begins and not increment.small:
+        if not stiffened and self.begins and not increment.small:
             found = self._from_rest()
         if found is None and increment.small:
             found = self._newton_at(self.moving, (increment.velocity(force), before))
@@ -143,16 +143,28 @@ class _Search:
             found = self._stiffened(found, kept=kept)
         return self._solution(found)
 
+    @property
+    def begins(self) -> bool:
+        """Whether contacts remember no forces, as in the first step of a scene."""
+        return not self.increment.history.normal.any()
+
     def _from_rest(self) -> _Found | None:
         """By secant iterations and Newton's method, from bodies at rest."""
-        springs = self.increment.springs_at(max(self.moving, SEARCH.stands))
+        springs = self._springs(max(self.moving, SEARCH.stands))
         mechanics = self.increment.mechanics.shifted(-springs.offset)
         return self._newton(springs, mechanics, np.zeros(len(self.increment.dofs)), secants=True)
+
+    def _springs(self, s: float) -> Springs:
+        """The law at s. Overlaps beyond ``slop`` are undone while bodies move, not near rest, nor
+        in the stiff limit unless they are deep."""
+        if s > self.moving:
+            return self.increment.springs_at(s)
+        return self.increment.springs_at(s, 1.0 if self.begins else UNDONE)
 
     def _newton_at(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
         """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to
         balance."""
-        springs, weight = self.increment.springs_at(s), self.increment.weight
+        springs, weight = self._springs(s), self.increment.weight
         mechanics = self.increment.mechanics.shifted(-springs.offset)
 
         def imbalance(x: np.ndarray) -> float:
@@ -245,7 +257,7 @@ class _Search:
 
     def _by_sweeps(self) -> _Found:
         increment, settings, budget = self.increment, self.settings, self.budget
-        springs, blocks = increment.springs_at(self.moving), increment.blocks
+        springs, blocks = self._springs(self.moving), increment.blocks
         law, rho, offset = springs.law.compiled, increment.rho, springs.offset
         f, each = self.force.copy(), np.empty(len(self.force))
         y, near = pushed(blocks, increment.y_free, f), SEARCH.near
@@ -298,7 +310,7 @@ class _Search:
 
     def _unstable(self, found: _Found) -> bool:
         """Whether a disturbance grows from where the first step of a scene ends in the limit."""
-        if not self.increment.begins or found.springs.s < self.settings.stiffest:
+        if not self.begins or found.springs.s < self.settings.stiffest:
             return False
         return growth(found.mechanics, found.springs.law, found.x) is not None
 
@@ -307,7 +319,7 @@ class _Search:
         in small networks, at the start of a scene, and where this part of the contacts rests."""
         # where systems are dear, those of attempts that failed count as well
         spent = self.last if self.budget.ample else self.budget.systems
-        easy = spent <= SEARCH.easy or self.increment.small or self.increment.begins
+        easy = spent <= SEARCH.easy or self.increment.small or self.begins
         return easy or rests(self.increment, found.velocity, found.springs.s, part)
 
     def _to_the_limit(self, found: _Found) -> _Found | None:
@@ -331,8 +343,7 @@ class _Search:
         give way by there."""
         if self.budget.systems_left(1) == 0:
             return None
-        increment, last = self.increment, np.inf
-        springs = increment.springs_at(s)
+        increment, springs, last = self.increment, self._springs(s), np.inf
         for _ in range(SPLITS):
             self.budget.systems += 1
             try:

@@ -22,8 +22,10 @@ from . import named_checks
 SEEDS = range(1, 6)
 
 
-def _slope(position, radius):
+def _slope(scene, state):
     """Slope [degrees] of a heap of balls: of the highest ones in rings about its axis."""
+    free = scene.bodies.free.any(axis=1)
+    position, radius = state.position[free], scene.bodies.bounding_radius[free]
     height = position[:, 2] + radius
     axis = np.average(position[:, :2], axis=0, weights=np.maximum(height, 0.0))
     out = np.linalg.norm(position[:, :2] - axis, axis=1)
@@ -36,23 +38,23 @@ def _slope(position, radius):
     return float(np.degrees(np.arctan(-np.polyfit(*np.array(tops).T, 1)[0])))
 
 
+def _dem_slopes(scene, until):
+    """By the DEM until a time, without and with tangential dashpots."""
+    usual = dict(damping=1.0, stiffness_scale=1e-4)
+    dems = (PenaltySimulation(scene, tangential_damping=each, **usual) for each in (0.0, 1.0))
+    return [_slope(scene, dem.run(until=until).state) for dem in dems]
+
+
 def heap(count=500, seeds=SEEDS):
     for seed in seeds:
         scene = rl.scenes.heap(count, seed=seed)
-        free = scene.bodies.free.any(axis=1)
-        radius = scene.bodies.bounding_radius[free]
-        slopes = []
-        for damping in (0.0, 1.0):
-            dem = PenaltySimulation(
-                scene, damping=1.0, tangential_damping=damping, stiffness_scale=1e-4
-            )
-            slopes.append(_slope(dem.run(until=0.8).state.position[free], radius))
+        dem = _dem_slopes(scene, 0.8)
         began = time.process_time()
         rest = rl.settle(scene, by="dem")
         print(
-            f"heap: {count} balls, seed {seed}: {_slope(rest.state.position[free], radius):.1f} "
-            f"degrees at rest, DEM {slopes[0]:.1f} without and {slopes[1]:.1f} with tangential "
-            f"dashpots; {rest.message}; {time.process_time() - began:.0f} s",
+            f"heap: {count} balls, seed {seed}: {_slope(scene, rest.state):.1f} degrees at rest, "
+            f"DEM {dem[0]:.1f} without and {dem[1]:.1f} with tangential dashpots; {rest.message}; "
+            f"{time.process_time() - began:.0f} s",
             flush=True,
         )
 
@@ -62,19 +64,12 @@ def poured(count=150, seeds=SEEDS, dt=2e-3, until=0.8):
     slopes = []
     for seed in seeds:
         scene = rl.scenes.heap(count, seed=seed)
-        free = scene.bodies.free.any(axis=1)
-        radius = scene.bodies.bounding_radius[free]
         simulation = rl.Simulation(scene, dt=dt, compatible="never", tolerance=1e-8)
         began, left = time.process_time(), 0
         while simulation.time < until:
             left += not simulation.step().converged
         spent = time.process_time() - began
-        found = [_slope(simulation.state.position[free], radius)]
-        for damping in (0.0, 1.0):
-            dem = PenaltySimulation(
-                scene, damping=1.0, tangential_damping=damping, stiffness_scale=1e-4
-            )
-            found.append(_slope(dem.run(until=until).state.position[free], radius))
+        found = [_slope(scene, simulation.state), *_dem_slopes(scene, until)]
         slopes.append(found)
         print(
             f"poured: {count} balls, seed {seed}: {found[0]:.1f} degrees, DEM {found[1]:.1f} "

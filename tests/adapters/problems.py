@@ -37,3 +37,16 @@ def box_shares(x, y):
     """Closed form: with k equal along each diagonal the box sinks without turning, f ~ k."""
     k = box_stiffness(x, y)
     return [WEIGHT * value / sum(k) for value in k]
+
+
+def advanced(world, steps=400, extra="", option=""):
+    """Model and data of MuJoCo for the bodies of a world, after so many steps."""
+    import mujoco
+
+    model = mujoco.MjModel.from_xml_string(
+        f"<mujoco><option {option}/><worldbody>{world}</worldbody>{extra}</mujoco>"
+    )
+    data = mujoco.MjData(model)
+    for _ in range(steps):
+        mujoco.mj_step(model, data)
+    return model, data

@@ -9,7 +9,7 @@ import pytest
 
 from rigidlimit.adapters import from_mujoco, mend_forces
 from rigidlimit.errors import InputError
-from tests.adapters.problems import TOTAL
+from tests.adapters.problems import TOTAL, advanced
 
 mujoco = pytest.importorskip("mujoco", reason="needs the extra rigidlimit[mujoco]")
 of_contacts = pytest.mark.skipif(
@@ -18,16 +18,6 @@ of_contacts = pytest.mark.skipif(
 
 WEIGHT = 3 * 9.81
 LEGS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
-
-
-def advanced(world, steps=400, option="", extra=""):
-    model = mujoco.MjModel.from_xml_string(
-        f"<mujoco><option {option}/><worldbody>{world}</worldbody>{extra}</mujoco>"
-    )
-    data = mujoco.MjData(model)
-    for _ in range(steps):
-        mujoco.mj_step(model, data)
-    return model, data
 
 
 def own_forces(model, data):

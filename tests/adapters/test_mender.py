@@ -13,6 +13,7 @@ from rigidlimit.adapters.engines import mujoco_addresses as addresses
 from rigidlimit.adapters.engines import mujoco_view
 from rigidlimit.adapters.engines.prepared.forces import PreparedForces
 from rigidlimit.errors import InputError
+from tests.adapters.problems import advanced
 
 mujoco = pytest.importorskip("mujoco", reason="needs the extra rigidlimit[mujoco]")
 
@@ -25,16 +26,6 @@ BOX = (
     '<body name="{0}" pos="0 0 {1}"><freejoint/>'
     '<geom name="{0}" type="box" size=".1 .1 .1" {2}/></body>'
 )
-
-
-def advanced(world, steps=300, extra="", option=""):
-    model = mujoco.MjModel.from_xml_string(
-        f"<mujoco><option {option}/><worldbody>{world}</worldbody>{extra}</mujoco>"
-    )
-    data = mujoco.MjData(model)
-    for _ in range(steps):
-        mujoco.mj_step(model, data)
-    return model, data
 
 
 def stack(**option):

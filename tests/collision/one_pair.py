@@ -6,6 +6,7 @@ clipping of its own. Slow, and less exact where bodies just touch: coal may lose
 
 import numpy as np
 
+import rigidlimit as rl
 from rigidlimit.bodies import Bodies, Cylinder, Ellipsoid, Sphere, State
 from rigidlimit.bodies.rotations import matrix
 from rigidlimit.collision.coal_distance import _coal_shape, _request
@@ -34,6 +35,14 @@ coal's expanding polytope astray by rounding, a loose one ends it early."""
 
 CONSISTENT = 1e-9
 """Difference of coal's distance and the separation along its normal, over the pair's size."""
+
+
+def two(a, b, arm, turn_a=(1, 0, 0, 0), turn_b=(1, 0, 0, 0)):
+    """Scene of two bodies without gravity, the first at the origin."""
+    scene = rl.Scene(gravity=(0, 0, 0))
+    scene.add(a, position=(0, 0, 0), orientation=turn_a)
+    scene.add(b, position=arm, orientation=turn_b)
+    return scene
 
 
 def closest(bodies, state, a, b, turn_a, turn_b):

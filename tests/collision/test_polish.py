@@ -10,6 +10,7 @@ from rigidlimit.collision import coal_distance, convex
 from rigidlimit.collision.search import find_contacts
 from tests.problems import from_rotation_vector
 
+from .one_pair import two
 from .one_pair_features import support_height
 from .test_convex import shape
 
@@ -369,9 +370,7 @@ def test_ellipsoid_of_equal_axes_is_a_ball(other):
         at, q, turned = 0.5 * rng.normal(size=3), rng.normal(size=4), rng.normal(size=4)
         known = None
         for ball in (rl.Sphere(0.4), rl.Ellipsoid((0.4, 0.4, 0.4))):
-            scene = rl.Scene(gravity=(0, 0, 0))
-            scene.add(other, position=(0, 0, 0), orientation=q)
-            scene.add(ball, position=at, orientation=turned)
+            scene = two(other, ball, at, q, turned)
             found = find_contacts(scene.bodies, scene.state, 1.0)
             values = [found.gap, *found.normal.T, *found.point.T, found.curvature]
             known = values if known is None else known

@@ -14,6 +14,7 @@ from rigidlimit.collision.search import find_contacts
 from tests.problems import from_rotation_vector
 
 from . import one_pair
+from .one_pair import two
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*faces lie within:rigidlimit.errors.SceneWarning")
 
@@ -25,13 +26,6 @@ def random_shape(rng):
     if rng.random() < 0.5:
         return rl.Box(tuple(rng.uniform(0.2, 1.0, 3)))
     return rl.ConvexPolyhedron(rng.normal(size=(rng.integers(4, 15), 3)) * rng.uniform(0.1, 0.5, 3))
-
-
-def two(a, b, arm, turn_a=(1, 0, 0, 0), turn_b=(1, 0, 0, 0)):
-    scene = rl.Scene(gravity=(0, 0, 0))
-    scene.add(a, position=(0, 0, 0), orientation=turn_a)
-    scene.add(b, position=arm, orientation=turn_b)
-    return scene
 
 
 def random_pair(rng, shapes=None):

@@ -9,6 +9,7 @@ from rigidlimit.collision.search import find_contacts
 from tests.problems import from_rotation_vector
 
 from . import one_pair
+from .one_pair import two
 from .one_pair_features import support_height
 
 RNG = np.random.default_rng(3)
@@ -19,13 +20,6 @@ SOLIDS = {
     "polyhedron": rl.ConvexPolyhedron(RNG.normal(size=(14, 3)) * 0.4),
 }
 PAIRS = [("sphere", name) for name in SOLIDS] + [("capsule", "capsule")]
-
-
-def two(a, b, arm, turn_a=(1, 0, 0, 0), turn_b=(1, 0, 0, 0)):
-    scene = rl.Scene(gravity=(0, 0, 0))
-    scene.add(a, position=(0, 0, 0), orientation=turn_a)
-    scene.add(b, position=arm, orientation=turn_b)
-    return scene
 
 
 def nearest(scene, reach=10.0):

@@ -146,7 +146,7 @@ class Contacts(Brief):
         missing : float
             What contacts have that are new.
         """
-        out = np.full(len(self), missing)
+        out = np.full((len(self), *values.shape[1:]), missing)
         at = self.places_in(earlier)
         same = at >= 0
         out[same] = values[at[same]]

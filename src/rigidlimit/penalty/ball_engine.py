@@ -66,6 +66,12 @@ def springs_of(
     return Springs(k, damping_coefficient(k, mass, law.exponent, law.damping), mass, push)
 
 
+def of_listed(listed: Contacts, values: np.ndarray, contacts: Contacts) -> np.ndarray:
+    """``values`` (c, ...) of listed contacts in any order, on other ones; zero where not listed."""
+    order = np.argsort(listed.key)
+    return contacts.carry_over(listed.select(order), values[order])
+
+
 def serves(bodies: Bodies, external_force: np.ndarray, spin: np.ndarray) -> bool:
     """Whether all bodies are balls, half-spaces, or boxes that do not turn, of which one at most is
     free to shift; and none is turned by a moment. spin (n, 3) [rad/s]: of the bodies. In a periodic
@@ -272,15 +278,7 @@ class BallEngine:
         """Contacts with gap <= reach and the force [N] of each."""
         contacts = find_contacts(self.bodies, self.state, np.where(self.search.plane, 0.0, reach))
         contacts = contacts.select(contacts.gap <= reach)
-        force = self._measure()[0]
-        listed = self.listed.key
-        order = np.argsort(listed)
-        out = np.zeros(len(contacts))
-        if len(listed):
-            at = order[np.minimum(np.searchsorted(listed[order], contacts.key), len(listed) - 1)]
-            same = listed[at] == contacts.key
-            out[same] = force[at[same]]
-        return contacts, out
+        return contacts, of_listed(self.listed, self._measure()[0], contacts)
 
     def tangential_forces(self, contacts: Contacts) -> np.ndarray:
         """None between smooth balls, (m, 3) [N]."""

@@ -18,7 +18,7 @@ from ..compatibility.friction import (
 )
 from ..kinematics import gap_gradient, tangential_gradient
 from . import ball_engine, moving_cell, rough_balls
-from .ball_engine import BallEngine
+from .ball_engine import BallEngine, of_listed
 from .ball_records import STALE, Pace
 from .engine import Law, Measures
 from .friction import spring_energy
@@ -132,16 +132,7 @@ class RoughBallEngine(BallEngine):
         """Tangential force (m, 3) [N] on the second body of each of these contacts."""
         self._measure()
         force = np.where(self.swapped[:, None], -1.0, 1.0) * self.rows[:, 3:]
-        return self._of_listed(self.listed, force, contacts)
-
-    @staticmethod
-    def _of_listed(listed: Contacts, values: np.ndarray, contacts: Contacts) -> np.ndarray:
-        """``values`` (c, 3) of the listed contacts on other ones, by key; zero where not listed."""
-        order = np.argsort(listed.key)
-        at = contacts.places_in(listed.select(order))
-        out = np.zeros((len(contacts), 3))
-        out[at >= 0] = values[order[at[at >= 0]]]
-        return out
+        return of_listed(self.listed, force, contacts)
 
     def _measure(self):
         self._press(np.empty_like(self.forces), np.empty(len(self.cell.strain)))
@@ -180,6 +171,6 @@ class RoughBallEngine(BallEngine):
         known = self.springs.k, law.exponent, rub.pair_ratio
         k_t = contact_tangential_stiffness(bodies, listed, *known)
         self.rough, self.rows = np.column_stack([mu, k_t]), np.zeros((len(mu), 6))
-        self.spring = self._of_listed(before, springs, listed)
+        self.spring = of_listed(before, springs, listed)
         rows = (make(bodies, self._pose(), listed) for make in (gap_gradient, tangential_gradient))
         self.gradient = sp.csr_array(sp.vstack(tuple(rows)))

@@ -95,6 +95,8 @@ def found(tmp_path_factory, networks, pose):
     cases["told to overwrite it"] = Command(
         ("forces", folder / "told.h5", "--out", folder / "told.h5"), 2
     )
+    words = ("forces", folder / "told.h5", "--out", folder / "told of a pull.h5")
+    cases["told to overwrite another"] = Command(words, 2)
     cases["one body"] = Case(column(1.0, balls=2).write, 2)
     for name, pull in (("told", 2.5), ("told of a pull", -2.5)):
         column(pull).write(folder / f"{name}.h5")
@@ -158,11 +160,18 @@ def test_ranks_without_contacts(found):
     assert len(nobody["force"]) == 0 and nobody["status"] == "load_not_carried"
 
 
-def test_the_network_is_not_overwritten(found):
-    """The file is whole after it was named as that of the forces."""
-    told = found["told to overwrite it"]
-    assert told.codes[0] and "the network itself; expected another file" in told.stderr
-    assert NetworkFile(found["folder"] / "told.h5").contacts == 2
+@pytest.mark.parametrize(
+    "name, other, said",
+    [
+        ("told to overwrite it", "told", "the network itself"),
+        ("told to overwrite another", "told of a pull", "which is a network file"),
+    ],
+)
+def test_networks_are_not_overwritten(found, name, other, said):
+    """The file is whole after it was named as that of the forces, under its name or another."""
+    told = found[name]
+    assert told.codes[0] and f"{said}; expected another file" in told.stderr
+    assert NetworkFile(found["folder"] / f"{other}.h5").contacts == 2
 
 
 def test_every_force_counts_in_the_distribution(found):

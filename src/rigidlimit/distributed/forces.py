@@ -17,7 +17,7 @@ from ..status import Status
 from .forces_file import read_displacement, read_history, write_forces
 from .measures import coordination, distribution, virial
 from .network import HISTORY
-from .network_file import NetworkFile
+from .network_file import NetworkFile, holds_network
 from .part import Part, read_part
 from .ranks import Ranks, flat
 from .result import DistributedForces, RubbingForces
@@ -91,6 +91,8 @@ def _opened(path, out, solver, tolerance, history, increments) -> NetworkFile:
         )
     if out is not None and Path(out).exists() and Path(out).samefile(path):
         raise InputError(f"out is {out}, the network itself; expected another file")
+    if out is not None and holds_network(out):
+        raise InputError(f"out is {out}, which is a network file; expected another file")
     if not file.rough and (history is not None or increments != 1):
         name = "increments" if history is None else "history"
         raise InputError(f"{name} is given, but {path} has smooth contacts; expected rough ones")

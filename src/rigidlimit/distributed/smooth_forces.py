@@ -74,6 +74,8 @@ class SmoothProblem:
         # scaling back rounds
         search = PartSearch(problem, 0.5 * self.tolerance, max_iterations, LinearStats(), PATIENT)
         status = search.run(None if begun is None else begun.ravel() / length, None)
+        if status is Status.MAX_ITERATIONS and not search.spent:
+            status = Status.STALLED  # a start's patience is over, which more iterations do not mend
         force, residual = search.force * self.size, problem.imbalance(search.force)
         if part.gap is not None:
             residual *= min(1.0, self.size / (self._pressing(force) or self.size))

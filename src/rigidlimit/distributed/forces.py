@@ -120,7 +120,8 @@ def _answer(found, problem, file: NetworkFile, dofs, solver, began) -> Distribut
         residual, status = max(residual, part.loose / scale), Status.LOAD_NOT_CARRIED
     force = found.force[:, 0]
     largest = ranks.max(force.max(initial=0.0))
-    bears = force > max(1e-12, 10.0 * tolerance) * largest
+    # what overlaps that have relaxed still press with is rounding
+    bears = force > max(1e-12, 10.0 * tolerance) * max(largest, problem.size)
     bearing = int(ranks.sum(np.count_nonzero(bears & mine)))
     mean = ranks.sum(force[bears & mine].sum()) / max(bearing, 1)
     linear = problem.solver

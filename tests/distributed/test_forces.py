@@ -113,6 +113,10 @@ def found(tmp_path_factory, networks, pose):
     cases["no contacts"] = Case(beside(column(2.5), 4, 0).write, 2)
     for name, most in (("sideways", 300), ("sideways, briefly", 10)):
         cases[name] = Case(sideways().write, 2, {"max_iterations": most})
+    for most in (0, -1, 2.5):
+        cases[f"at most {most}"] = Case(column(1.0).write, 2, {"max_iterations": most})
+    words = ("forces", folder / "told.h5", "--stiffness", 1e5)
+    cases["told a stiffness"] = Command(words, 2)
     cases["told to overwrite it"] = Command(
         ("forces", folder / "told.h5", "--out", folder / "told.h5"), 2
     )
@@ -214,6 +218,21 @@ def test_every_force_counts_in_the_distribution(found):
     """Closed form: of 20 contacts one bears 17 times the mean, beyond the last bin; the integral of
     P(f) is the part of the others, as of ``force_distribution``."""
     assert found["unequal"]["distribution"].sum() * 0.1 == pytest.approx(19 / 20, rel=1e-12)
+
+
+@pytest.mark.parametrize("most", [0, -1, 2.5])
+def test_iterations_are_a_positive_number(found, most):
+    """The error says what was found and what is expected, on one rank."""
+    mistake, other = found[f"at most {most}"]["errors"]
+    assert mistake == f"InputError: max_iterations is {most}; expected a positive integer"
+    assert other.startswith("OtherRankError")
+
+
+def test_options_of_scenes_are_refused_once(found):
+    """Every rank sees the arguments; one of two says what is wrong with them."""
+    told = found["told a stiffness"]
+    assert told.codes == [2, 2]
+    assert told.stderr.count("--stiffness is given with a network file") == 1
 
 
 def test_more_ranks_than_bodies(found):

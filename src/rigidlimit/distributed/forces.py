@@ -48,7 +48,8 @@ def forces_of_file(
     ranks = Ranks()
     with ranks.ending_together():
         began = time.perf_counter(), time.process_time()
-        file = ranks.together(lambda: _opened(path, out, solver, tolerance, history, increments))
+        checked = (path, out, solver, tolerance, max_iterations, history, increments)
+        file = ranks.together(lambda: _opened(*checked))
         part = read_part(file, ranks)
         begun = None if start is None else read_displacement(start, file, part, ranks) * part.arm
         kept = part.rubbing.history if file.rough else None
@@ -77,13 +78,14 @@ def forces_of_file(
         return answer
 
 
-def _opened(path, out, solver, tolerance, history, increments) -> NetworkFile:
+def _opened(path, out, solver, tolerance, max_iterations, history, increments) -> NetworkFile:
     if not (isinstance(tolerance, float) and 0.0 < tolerance < 1.0):
         raise InputError(f"tolerance is {tolerance!r}; expected a number between 0 and 1")
     if solver not in SOLVERS:
         raise InputError(f"solver is {solver!r}; expected one of {', '.join(SOLVERS)}")
-    if not (isinstance(increments, int) and increments >= 1):
-        raise InputError(f"increments is {increments!r}; expected a positive integer")
+    for name, number in (("max_iterations", max_iterations), ("increments", increments)):
+        if not (isinstance(number, int) and number >= 1):
+            raise InputError(f"{name} is {number!r}; expected a positive integer")
     file = NetworkFile(path)
     if not file.exponent >= LEAST_EXPONENT:
         raise InputError(

@@ -86,9 +86,21 @@ class Case:
     options: dict = field(default_factory=dict)
 
 
-def solved(folder: Path, cases: dict[str, Case | Command]) -> dict[str, dict | Said]:
+@dataclass(frozen=True)
+class Dump:
+    """A dump that so many ranks make a network file of. friction: of each type. options: of
+    ``network_of_dump``."""
+
+    path: Path
+    ranks: int
+    friction: dict[int, float]
+    options: dict = field(default_factory=dict)
+
+
+def solved(folder: Path, cases: dict[str, Case | Command | Dump]) -> dict[str, dict | Said]:
     """Arrays and attributes of the forces of each case, and their file as ``out``, by one start for
-    each number of ranks; of one that is refused the errors of all ranks; what a command said."""
+    each number of ranks; of one that is refused the errors of all ranks; what a command said; of a
+    dump its network file as ``out``."""
     out = {name: folder / f"{name}-forces.h5" for name in cases}
     for ranks in sorted({case.ranks for case in cases.values()}):
         jobs = [
@@ -103,8 +115,10 @@ def solved(folder: Path, cases: dict[str, Case | Command]) -> dict[str, dict | S
     return {name: _found(out[name], case) for name, case in cases.items()}
 
 
-def _job(case: Case | Command, path: Path, out: dict[str, Path]) -> dict:
+def _job(case: Case | Command | Dump, path: Path, out: dict[str, Path]) -> dict:
     """What ``many.py`` is to do, and the network file ``path`` if it needs one."""
+    if isinstance(case, Dump):
+        return {"dump": str(case.path), "friction": case.friction} | case.options
     if isinstance(case, Command):
         return {"command": [str(out.get(word, word)) for word in case.words]}
     case.write(path)
@@ -112,13 +126,15 @@ def _job(case: Case | Command, path: Path, out: dict[str, Path]) -> dict:
     return dict(path=str(path)) | case.options | earlier
 
 
-def _found(out: Path, case: Case | Command) -> dict | Said:
+def _found(out: Path, case: Case | Command | Dump) -> dict | Said:
     if isinstance(case, Command):
         said = [json.loads(Path(f"{out}.{rank}.json").read_text()) for rank in range(case.ranks)]
         return Said(*map(list, zip(*said, strict=True)))
     said = [Path(f"{out}.{rank}.txt") for rank in range(case.ranks)]
     if any(path.exists() for path in said):
         return {"errors": sorted(path.read_text() for path in said)}
+    if isinstance(case, Dump):
+        return {"out": out}
     with h5py.File(out) as file:
         return {name: file[name][:] for name in file} | dict(file.attrs) | {"out": out}
 

@@ -19,26 +19,33 @@ from rigidlimit.collision.search import find_contacts
 from rigidlimit.distributed import ContactNetwork
 from rigidlimit.errors import InputError
 
-from .networks import Command, needs_petsc, one_process, solved
+from .networks import Command, Dump, needs_petsc, one_process, solved
 
 SIDE = 4
 HEAD = "ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n{count}\nITEM: BOX BOUNDS {flags}\n"
 
 
-def write_dump(path: Path, flags: str = "pp pp ff", count: int | None = None) -> Path:
+def write_dump(
+    path: Path, flags: str = "pp pp ff", count: int | None = None, layers: int = SIDE,
+    above: int = 0,
+) -> Path:  # fmt: skip
     """Two snapshots of balls near a cubic lattice, which overlap, in no order, with gaps between
-    the ids; the upper layer is of type 2."""
+    the ids; the upper layer is of type 2. above: of others above them, which touch nothing."""
     rng = np.random.default_rng(0)
-    grid = np.stack(np.meshgrid(*[range(SIDE)] * 3, indexing="ij"), -1).reshape(-1, 3) + 0.5
+    axes = range(SIDE), range(SIDE), range(layers)
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 3) + 0.5
+    apart = [(2.0, 2.0, layers + 2.0 * k) for k in range(1, above + 1)]
+    box = SIDE, SIDE, layers + 2 * above + 2 * (above > 0)
     with open(path, "w") as file:
         for step in range(2):
-            at = (grid + 0.02 * rng.standard_normal(grid.shape)) % SIDE
+            at = (grid + 0.02 * rng.standard_normal(grid.shape)) % [SIDE, SIDE, layers]
             lines = [
-                f"{3 * k + 2} {1 + (z > SIDE - 1)} {float(x)!r} {float(y)!r} {float(z)!r} 0.53"
-                for k, (x, y, z) in enumerate(at)
+                f"{3 * k + 2} {1 + (z > layers - 1)} {float(x)!r} {float(y)!r} {float(z)!r} 0.53"
+                for k, (x, y, z) in enumerate([*at, *apart])
             ]
             file.write(HEAD.format(step=step, count=count or len(lines), flags=flags))
-            file.write(f"0 {SIDE}\n" * 3 + "ITEM: ATOMS id type x y z radius\n")
+            file.writelines(f"0 {length}\n" for length in box)
+            file.write("ITEM: ATOMS id type x y z radius\n")
             file.writelines(f"{lines[k]}\n" for k in rng.permutation(len(lines)))
     return path
 
@@ -140,6 +147,7 @@ MISTAKES = {
     "apart": (2, f"{UNLIKE.format(152)} and do not touch"),
     "unknown": (1, f"{UNLIKE.format(999)}, and not both"),
     "balls": (1, "without ITEM: ENTRIES; expected a dump of pairs (local)"),
+    "gas": (2, "no bodies touch, so that there are no contact forces; expected"),
 }
 """Ranks, and what is said."""
 
@@ -153,7 +161,14 @@ def folder(tmp_path_factory):
     write_pairs(folder / "apart.dump", balls, more="2 152 0 0 1")
     write_pairs(folder / "unknown.dump", balls, more="2 999 0 0 1")
     write_dump(folder / "few.dump", count=65)
+    write_dump(folder / "dilute.dump", above=SIDE**3)
+    write_dump(folder / "gas.dump", layers=0, above=4)
+    write_dump(folder / "types.dump", layers=2 * SIDE)
     return folder
+
+
+TYPES = {1: 0.0, 2: 0.4}
+"""Friction of the balls of ``types.dump``."""
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +185,10 @@ def told(folder):
         options += ["--springs", folder / "pairs.dump"] if kind == "sprung" else []
         for ranks in numbers:
             network(f"{kind}-{ranks}", ranks, "balls", friction, *options)
-    for name in ("few", "none"):
+    for friction in (0.0, 0.4):
+        network(f"dilute-{friction}", 2, "dilute", friction, "--stiffness", 1e6)
+    commands["types"] = Dump(folder / "types.dump", 2, TYPES, {"stiffness": 1e6})
+    for name in ("few", "none", "gas"):
         network(name, MISTAKES[name][0], name, 0.4)
     for name in ("apart", "unknown", "balls"):
         springs = folder / f"{name}.dump"
@@ -211,6 +229,38 @@ def test_networks_of_any_number_of_ranks(folder, told, tmp_path, kind):
             )
         force, expected = (np.sort(one_process(each).force) for each in (network, whole))
         np.testing.assert_allclose(force, expected, rtol=0, atol=1e-9 * expected.max())
+
+
+def same_contacts(path: Path, scene: rl.Scene, tmp_path: Path) -> None:
+    """Those of the file are those of the scene in one process."""
+    whole = ContactNetwork.of_scene(scene, stiffness=1e6)
+    whole.write(tmp_path / "whole.h5")
+    with h5py.File(path) as file, h5py.File(tmp_path / "whole.h5") as expected:
+        assert set(file["contacts"]) == set(expected["contacts"])
+        assert file["bodies/load"].shape == expected["bodies/load"].shape
+        for found, wanted in zip(_sorted(file), _sorted(expected), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-14)
+
+
+@needs_petsc
+@pytest.mark.parametrize("friction", [0.0, 0.4])
+def test_a_part_may_have_no_contacts(folder, told, tmp_path, friction):
+    """Reference twin: one rank has a bed of balls, the other one balls above it that touch
+    nothing."""
+    done = told[f"dilute-{friction}"]
+    assert done.codes == [0, 0], done.stderr
+    balls, material = folder / "dilute.dump", rl.Material(friction=friction)
+    scene = rl.read_packing(balls, material=material).scene
+    same_contacts(folder / f"dilute-{friction}.h5", scene, tmp_path)
+
+
+@needs_petsc
+def test_a_part_may_have_smooth_balls_alone(folder, told, tmp_path):
+    """Reference twin: only the upper layer is rough, which one of two ranks does not see."""
+    assert "errors" not in told["types"], told["types"]
+    material = {kind: rl.Material(friction=mu) for kind, mu in TYPES.items()}
+    scene = rl.read_packing(folder / "types.dump", material=material).scene
+    same_contacts(told["types"]["out"], scene, tmp_path)
 
 
 @needs_petsc

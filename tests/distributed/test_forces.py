@@ -5,6 +5,7 @@ from dataclasses import replace
 import h5py
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from rigidlimit.distributed import ContactNetwork, images_of, write_copies
 from rigidlimit.distributed.network_file import NetworkFile
@@ -54,6 +55,21 @@ def beside(column: ContactNetwork, balls: int, contacts: int = 2) -> ContactNetw
     )
 
 
+def sideways(base: int = 3) -> ContactNetwork:
+    """A pyramid of balls on a held layer, pushed aside harder than it can bear."""
+    layers = [
+        np.stack(np.meshgrid(*[np.arange(side) + 0.5 * k] * 2, [np.sqrt(0.5) * k]), -1)
+        for k, side in enumerate(range(base, 0, -1))
+    ]
+    position = np.concatenate([layer.reshape(-1, 3) for layer in layers])
+    pairs = cKDTree(position).query_pairs(1.0 + 1e-9, output_type="ndarray")
+    normal = position[pairs[:, 1]] - position[pairs[:, 0]]
+    load = np.tile([-3.0, 0.0, 1.0], (len(position), 1))
+    free = np.repeat(position[:, 2:] > 0.1, 3, axis=1)
+    rows, springs = np.stack([-normal, normal], axis=1), np.ones(len(pairs))
+    return ContactNetwork(position, load, free, pairs, rows, springs)
+
+
 @pytest.fixture(scope="module")
 def networks():
     known = {name: network_of(crystal(), BALLS[name][0]) for name in BALLS}
@@ -61,6 +77,9 @@ def networks():
     known["softest"] = replace(known["softest"], exponent=1.01)
     unlike = 1e5 ** np.random.default_rng(0).random(len(known["hooke"].body))
     softer = known["softer"]
+    part = column(0.0, balls=9)
+    part = replace(part, gap=np.full(8, -0.01), stiffness=np.full(8, 1e5))
+    known |= {"relaxing": part, "relaxing by Hertz": replace(part, exponent=2.5)}
     known["pressed"] = replace(softer, load=np.zeros_like(softer.load))
     return known | {"unlike": replace(known["hooke"], stiffness=1e3 * unlike, gap=None)}
 
@@ -92,9 +111,17 @@ def found(tmp_path_factory, networks, pose):
     cases["unequal"] = Case(unequal.write, 2)
     cases["far from the others"] = Case(beside(column(2.5), 4).write, 2)
     cases["no contacts"] = Case(beside(column(2.5), 4, 0).write, 2)
+    for name, most in (("sideways", 300), ("sideways, briefly", 10)):
+        cases[name] = Case(sideways().write, 2, {"max_iterations": most})
+    for most in (0, -1, 2.5):
+        cases[f"at most {most}"] = Case(column(1.0).write, 2, {"max_iterations": most})
+    words = ("forces", folder / "told.h5", "--stiffness", 1e5)
+    cases["told a stiffness"] = Command(words, 2)
     cases["told to overwrite it"] = Command(
         ("forces", folder / "told.h5", "--out", folder / "told.h5"), 2
     )
+    words = ("forces", folder / "told.h5", "--out", folder / "told of a pull.h5")
+    cases["told to overwrite another"] = Command(words, 2)
     cases["one body"] = Case(column(1.0, balls=2).write, 2)
     for name, pull in (("told", 2.5), ("told of a pull", -2.5)):
         column(pull).write(folder / f"{name}.h5")
@@ -131,6 +158,15 @@ def test_ways_of_the_path(found, networks, name):
     assert off(found_force(found[name]), reference(networks[name])) <= SAME
 
 
+@pytest.mark.parametrize("name", ["relaxing", "relaxing by Hertz"])
+def test_overlaps_that_may_relax(found, name):
+    """Closed form: a free column has no forces in the end, to the rounding of what its overlaps
+    press with before."""
+    relaxed = found[name]
+    assert found_force(relaxed).max() <= 1e-9 * 1e5 * 0.01
+    assert relaxed["coordination"] == 0.0
+
+
 def test_copies_repeat_the_cell(found, pose):
     """Analytic: forces are unique, so that those of periodic copies are the cell's."""
     force = found_force(found["copies"]).reshape(6, -1)
@@ -150,6 +186,12 @@ def test_a_column_bears_what_lies_on_it(found):
     assert found["pulled"]["status"] == "load_not_carried"
 
 
+def test_loads_that_nothing_carries_are_not_short_of_iterations(found):
+    """Property: more iterations are the advice only where those allowed are spent."""
+    assert found["sideways"]["status"] in ("stalled", "load_not_carried")
+    assert found["sideways, briefly"]["status"] == "max_iterations"
+
+
 def test_ranks_without_contacts(found):
     """Closed form: the same column where the other rank has nothing but bodies that touch nothing,
     and loads of none where nobody touches."""
@@ -158,17 +200,39 @@ def test_ranks_without_contacts(found):
     assert len(nobody["force"]) == 0 and nobody["status"] == "load_not_carried"
 
 
-def test_the_network_is_not_overwritten(found):
-    """The file is whole after it was named as that of the forces."""
-    told = found["told to overwrite it"]
-    assert told.codes[0] and "the network itself; expected another file" in told.stderr
-    assert NetworkFile(found["folder"] / "told.h5").contacts == 2
+@pytest.mark.parametrize(
+    "name, other, said",
+    [
+        ("told to overwrite it", "told", "the network itself"),
+        ("told to overwrite another", "told of a pull", "which is a network file"),
+    ],
+)
+def test_networks_are_not_overwritten(found, name, other, said):
+    """The file is whole after it was named as that of the forces, under its name or another."""
+    told = found[name]
+    assert told.codes[0] and f"{said}; expected another file" in told.stderr
+    assert NetworkFile(found["folder"] / f"{other}.h5").contacts == 2
 
 
 def test_every_force_counts_in_the_distribution(found):
     """Closed form: of 20 contacts one bears 17 times the mean, beyond the last bin; the integral of
     P(f) is the part of the others, as of ``force_distribution``."""
     assert found["unequal"]["distribution"].sum() * 0.1 == pytest.approx(19 / 20, rel=1e-12)
+
+
+@pytest.mark.parametrize("most", [0, -1, 2.5])
+def test_iterations_are_a_positive_number(found, most):
+    """The error says what was found and what is expected, on one rank."""
+    mistake, other = found[f"at most {most}"]["errors"]
+    assert mistake == f"InputError: max_iterations is {most}; expected a positive integer"
+    assert other.startswith("OtherRankError")
+
+
+def test_options_of_scenes_are_refused_once(found):
+    """Every rank sees the arguments; one of two says what is wrong with them."""
+    told = found["told a stiffness"]
+    assert told.codes == [2, 2]
+    assert told.stderr.count("--stiffness is given with a network file") == 1
 
 
 def test_more_ranks_than_bodies(found):

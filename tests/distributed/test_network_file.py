@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rigidlimit.compatibility import ContactHistory
-from rigidlimit.distributed import ContactNetwork, forces_of_file
+from rigidlimit.distributed import ContactNetwork, forces_of_file, write_copies
 from rigidlimit.distributed.network_file import NetworkFile
 from rigidlimit.distributed.partition import by_space
 from rigidlimit.errors import InputError, MissingExtra
@@ -128,6 +128,24 @@ def test_rough_poses_are_refused():
     scene.set_pair_friction("0", "1", 0.5)
     with pytest.raises(InputError, match="expected smooth bodies"):
         network_of(scene, 2.0)
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (dict(counts=(2, 2)), r"counts is \(2, 2\); expected three whole numbers from 1 on"),
+        (dict(counts=(0, 1, 1)), r"counts is \(0, 1, 1\); expected three whole numbers"),
+        (dict(counts=(2.0, 1, 1)), r"counts is \(2.0, 1, 1\); expected three whole numbers"),
+        (dict(image=np.zeros((1, 3), int)), r"image has shape \(1, 3\); expected \(2, 3\)"),
+        (dict(image=np.full((2, 3), 0.5)), r"image is not whole; expected numbers of edges"),
+    ],
+)
+def test_copies_are_counted_by_whole_numbers(tmp_path, options, said):
+    """One error of what was found and what was expected; nothing is written."""
+    given = dict(counts=(2, 1, 1), vectors=np.eye(3)) | options
+    with pytest.raises(InputError, match=said):
+        write_copies(column(1.0), tmp_path / "copies.h5", **given)
+    assert not (tmp_path / "copies.h5").exists()
 
 
 def test_without_petsc(tmp_path, monkeypatch):

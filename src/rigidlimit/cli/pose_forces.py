@@ -77,8 +77,8 @@ def forces(
     """
     if Path(scene).suffix in NETWORKS:
         of_scenes = {"--stiffness": stiffness, "--law": law, "--touch": touch or None}
-        _refuse("a network file", of_scenes)
-        network_forces(scene, (solver or LinearSolver.auto).value, start, history, increments, out)
+        name = (solver or LinearSolver.auto).value
+        network_forces(scene, name, start, history, increments, out, of_scenes)
         return
     of_networks = {"--solver": solver, "--start": start, "--history": history}
     check_file("--out", out)
@@ -155,15 +155,17 @@ def _show(found, a, b, largest: int) -> None:
 
 def network_forces(
     path: str, solver: str, start: Path | None, history: Path | None, increments: int | None,
-    out: Path | None,
+    out: Path | None, of_scenes: dict,
 ) -> None:  # fmt: skip
     """Compatible forces of a file of ``ContactNetwork``; ends the program with 1 where they are not
-    solved. Of several processes the first one speaks, or the one that found an error."""
+    solved. Of several processes the first one speaks, or the one that found an error. of_scenes:
+    options that are refused where they are given."""
     from ..distributed import OtherRankError, forces_of_file
     from ..distributed.ranks import said_once
 
     try:
         with said_once():
+            _refuse("a network file", of_scenes)
             check_file("--out", out)
             if out is not None and out.suffix not in NETWORKS:
                 raise InputError(

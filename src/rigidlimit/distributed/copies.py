@@ -24,11 +24,16 @@ def write_copies(
     vectors (3, 3) [m]: edges of the cell, its rows. image (m, 3): whole numbers of edges by which
     the second body of a contact is away from where it is listed; None without a periodic cell.
     """
+    whole = all(isinstance(count, int | np.integer) and count >= 1 for count in counts)
+    if len(counts) != 3 or not whole:
+        raise InputError(f"counts is {counts}; expected three whole numbers from 1 on")
     n, m, number = len(network.position), len(network.body), int(np.prod(counts))
-    if len(counts) != 3 or min(counts) < 1:
-        raise InputError(f"counts is {counts}; expected three numbers from 1 on")
     vectors = np.asarray(vectors, float).reshape(3, 3)
     image = np.zeros((m, 3), int) if image is None else np.asarray(image)
+    if image.shape != (m, 3):
+        raise InputError(f"image has shape {image.shape}; expected ({m}, 3), a row per contact")
+    if image.dtype.kind not in "iu":
+        raise InputError("image is not whole; expected numbers of edges, of an integer type")
     with new_network(path, n * number, m * number, network) as file:
         for copy, place in enumerate(np.ndindex(*counts)):
             shift = np.array(place) @ vectors

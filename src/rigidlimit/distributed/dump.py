@@ -29,10 +29,12 @@ from ..adapters.packings.balls import (
 )
 from ..adapters.packings.dump_slices import read_slice
 from ..bodies import Material
+from ..compatibility.friction import has_friction
 from ..errors import InputError
 from ..pose.overlaps import NEAR
+from ..scenes.scene import Scene
 from .dump_pairs import Numbering, pairs_of, place_of
-from .network import ContactNetwork
+from .network import ContactNetwork, network_of_part
 from .network_file import new_network
 from .partition import by_space
 from .ranks import Ranks, flat
@@ -109,13 +111,27 @@ def network_of_dump(
         if springs is not None:
             factor = newtons(units or balls.units)
             pairs = pairs_of(Path(springs), frame, factor, numbering, own.id, ranks)
-        part, number, loads = ranks.together(
-            lambda: _part(path, own, ghosts, walls, stiffness, reach, place.count, of_scene, pairs)
+        joined = (path, own, ghosts, walls, of_scene)
+        scene, faces = ranks.together(lambda: _scene(*joined))
+        # a part may have smooth balls alone, or no contacts
+        rough = ranks.max(has_friction(scene.bodies, scene.pair_friction)) > 0.0
+        of_contacts = dict(stiffness=stiffness, reach=reach, rough=rough)
+        part, loads = ranks.together(
+            lambda: _part(scene, own, ghosts, faces, place.count, pairs, of_contacts)
         )
+        width = 6 if ranks.max(part.turns) > 0.0 else 3
+        part, loads = part.narrowed(width), loads.narrowed(width)
         counts = len(loads.position) + place.count, int(ranks.sum(len(part.body)))
+        if not counts[1]:
+            ranks.refuse(
+                InputError(
+                    f"{path}: no bodies touch, so that there are no contact forces; expected balls "
+                    "that touch or overlap, or a larger reach"
+                )
+            )
         if tell is not None and ranks.first:
             tell(f"{path.name}: {place.count} balls, {counted(counts[1], 'contact')}")
-        _write(Path(out), part, number, loads, counts, ranks)
+        _write(Path(out), part, own.id, loads, counts, ranks)
         return counts
 
 
@@ -165,22 +181,26 @@ def _balls(table: np.ndarray, names: list[str], like: Balls) -> Balls:
     return Balls(table[:, 0].astype(np.int64), table[:, 1:4].copy(), box=like.box, **columns)
 
 
-def _part(path, own: Balls, ghosts: Balls, walls, stiffness, reach, count: int, of_scene, pairs):
-    """(contacts that this rank answers for, as a network of the numbers in the file, numbers of
-    own balls, network of the walls alone)."""
+def _scene(path, own: Balls, ghosts: Balls, walls, of_scene) -> tuple[Scene, int]:
+    """The balls of this rank, ghosts, and the walls at the faces of the box; how many walls."""
     faces = wall_faces(own.box, walls, 3)
     joined = {
         name: np.concatenate([getattr(own, name), getattr(ghosts, name)])
         for name in ("position", *OPTIONAL) if getattr(own, name) is not None
     }  # fmt: skip
-    balls = len(own) + len(ghosts)
+    number = np.arange(len(own) + len(ghosts))
     box = None if own.box is None else replace(own.box, periodic=np.zeros(3, bool))
-    scene = as_scene(
-        Balls(np.arange(balls), box=box, **joined), path.name, dim=3, walls=faces, **of_scene
-    )
-    number = np.concatenate([own.id, ghosts.id, count + np.arange(len(faces))])
+    scene = as_scene(Balls(number, box=box, **joined), path.name, dim=3, walls=faces, **of_scene)
+    return scene, len(faces)
+
+
+def _part(scene: Scene, own: Balls, ghosts: Balls, faces: int, count: int, pairs, of_contacts):
+    """(contacts that this rank answers for, as a network of the numbers in the file, network of the
+    walls alone)."""
+    balls = len(own) + len(ghosts)
+    number = np.concatenate([own.id, ghosts.id, count + np.arange(faces)])
     springs = None if pairs is None else pairs.springs(scene.bodies, scene.state, number)
-    network = ContactNetwork.of_scene(scene, stiffness=stiffness, springs=springs, reach=reach)
+    network = network_of_part(scene, law=None, springs=springs, **of_contacts)
     mine = np.arange(len(number)) < len(own)
     ghost = (np.arange(len(number)) < balls) & ~mine
     a, b = network.body.T
@@ -197,7 +217,7 @@ def _part(path, own: Balls, ghosts: Balls, walls, stiffness, reach, count: int, 
         network, position=network.position[balls:], load=network.load[balls:],
         free=network.free[balls:],
     )  # fmt: skip
-    return part, own.id, of_walls
+    return part, of_walls
 
 
 def _write(out: Path, part: ContactNetwork, number, walls: ContactNetwork, counts, ranks: Ranks):

@@ -17,7 +17,7 @@ from ..status import Status
 from .forces_file import read_displacement, read_history, write_forces
 from .measures import coordination, distribution, virial
 from .network import HISTORY
-from .network_file import NetworkFile
+from .network_file import NetworkFile, holds_network
 from .part import Part, read_part
 from .ranks import Ranks, flat
 from .result import DistributedForces, RubbingForces
@@ -48,7 +48,8 @@ def forces_of_file(
     ranks = Ranks()
     with ranks.ending_together():
         began = time.perf_counter(), time.process_time()
-        file = ranks.together(lambda: _opened(path, out, solver, tolerance, history, increments))
+        checked = (path, out, solver, tolerance, max_iterations, history, increments)
+        file = ranks.together(lambda: _opened(*checked))
         part = read_part(file, ranks)
         begun = None if start is None else read_displacement(start, file, part, ranks) * part.arm
         kept = part.rubbing.history if file.rough else None
@@ -77,13 +78,14 @@ def forces_of_file(
         return answer
 
 
-def _opened(path, out, solver, tolerance, history, increments) -> NetworkFile:
+def _opened(path, out, solver, tolerance, max_iterations, history, increments) -> NetworkFile:
     if not (isinstance(tolerance, float) and 0.0 < tolerance < 1.0):
         raise InputError(f"tolerance is {tolerance!r}; expected a number between 0 and 1")
     if solver not in SOLVERS:
         raise InputError(f"solver is {solver!r}; expected one of {', '.join(SOLVERS)}")
-    if not (isinstance(increments, int) and increments >= 1):
-        raise InputError(f"increments is {increments!r}; expected a positive integer")
+    for name, number in (("max_iterations", max_iterations), ("increments", increments)):
+        if not (isinstance(number, int) and number >= 1):
+            raise InputError(f"{name} is {number!r}; expected a positive integer")
     file = NetworkFile(path)
     if not file.exponent >= LEAST_EXPONENT:
         raise InputError(
@@ -91,6 +93,8 @@ def _opened(path, out, solver, tolerance, history, increments) -> NetworkFile:
         )
     if out is not None and Path(out).exists() and Path(out).samefile(path):
         raise InputError(f"out is {out}, the network itself; expected another file")
+    if out is not None and holds_network(out):
+        raise InputError(f"out is {out}, which is a network file; expected another file")
     if not file.rough and (history is not None or increments != 1):
         name = "increments" if history is None else "history"
         raise InputError(f"{name} is given, but {path} has smooth contacts; expected rough ones")
@@ -118,7 +122,8 @@ def _answer(found, problem, file: NetworkFile, dofs, solver, began) -> Distribut
         residual, status = max(residual, part.loose / scale), Status.LOAD_NOT_CARRIED
     force = found.force[:, 0]
     largest = ranks.max(force.max(initial=0.0))
-    bears = force > max(1e-12, 10.0 * tolerance) * largest
+    # what overlaps that have relaxed still press with is rounding
+    bears = force > max(1e-12, 10.0 * tolerance) * max(largest, problem.size)
     bearing = int(ranks.sum(np.count_nonzero(bears & mine)))
     mean = ranks.sum(force[bears & mine].sum()) / max(bearing, 1)
     linear = problem.solver

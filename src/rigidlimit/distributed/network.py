@@ -128,40 +128,21 @@ class ContactNetwork:
         contacts, by default a thousandth of the scene's length; those that bodies come to by
         shifting further are to be within it. A periodic cell is one whose strain is held.
         """
-        from ..kinematics import gap_gradient
-        from ..pose.overlaps import NEAR, spring_forces
-        from ..pose.pose_contacts import PoseContacts
-        from ..scenes.checks import law_exponent
         from ..scenes.load import as_scene
 
-        scene = as_scene(scene)
-        bodies = scene.bodies
-        exponent = scene.exponent if law is None else law_exponent(law)
-        known = dict(stiffness=stiffness, springs=spring_forces(scene, springs, begun=True))
-        reach = NEAR * bodies.length if reach is None else positive("reach", reach)
-        pose = PoseContacts.within(reach, scene, scene.state, exponent, **known)
-        contacts, rough = pose.contacts, {}
-        B = gap_gradient(bodies, scene.state, contacts)
-        rows = _blocks(B, 1, contacts)
-        if pose.friction is not None:
-            rough = pose.rubbing()
-            T = rough.pop("tangential")
-            rough.pop("increments", None)
-            rows = np.concatenate([rows, _blocks(T, bodies.dim - 1, contacts)], axis=2)
-        external = np.where(bodies.free.ravel(), -scene.external_force(), 0.0)
-        position, load, free = _bodies(bodies, scene.state, external)
-        w = 6 if rows[..., 3:].any() else 3
-        return cls(
-            position=position,
-            load=load[:, :w],
-            free=free[:, :w],
-            body=contacts.body,
-            rows=rows[..., :w] if rough else rows[:, :, 0, :w],
-            stiffness=pose.stiffness,
-            exponent=float(exponent),
-            gap=contacts.gap,
-            arm=_arms(contacts, scene.state),
-            **rough,
+        options = dict(stiffness=stiffness, law=law, springs=springs, reach=reach)
+        network = network_of_part(as_scene(scene), **options)
+        return network.narrowed(6 if network.turns else 3)
+
+    @property
+    def turns(self) -> bool:
+        """Whether contacts have moments about the centres of their bodies."""
+        return bool(self.rows[..., 3:].any())
+
+    def narrowed(self, width: int) -> "ContactNetwork":
+        """The same with the first ``width`` degrees of freedom of each body."""
+        return replace(
+            self, load=self.load[:, :width], free=self.free[:, :width], rows=self.rows[..., :width]
         )
 
     def write(self, path: str | PathLike) -> None:
@@ -171,6 +152,47 @@ class ContactNetwork:
         with new_network(path, len(self.position), len(self.body), self) as file:
             file.put_bodies(0, self)
             file.put_contacts(0, self)
+
+
+def network_of_part(
+    scene: "Scene", *, stiffness: float | None, law: str | float | None, springs: object | None,
+    reach: float | None, rough: bool | None = None,
+) -> ContactNetwork:  # fmt: skip
+    """``ContactNetwork.of_scene`` with all six degrees of freedom of each body. rough: of a part of
+    a larger scene, which may have no contacts, whether any bodies of the whole rub."""
+    from ..kinematics import gap_gradient
+    from ..pose.overlaps import NEAR, spring_forces
+    from ..pose.pose_contacts import PoseContacts
+    from ..scenes.checks import law_exponent
+
+    bodies = scene.bodies
+    exponent = scene.exponent if law is None else law_exponent(law)
+    springs = spring_forces(scene, springs, begun=True, rough=rough)
+    known = dict(stiffness=stiffness, springs=springs, rough=rough)
+    reach = NEAR * bodies.length if reach is None else positive("reach", reach)
+    pose = PoseContacts.within(reach, scene, scene.state, exponent, **known)
+    contacts, along = pose.contacts, {}
+    B = gap_gradient(bodies, scene.state, contacts)
+    rows = _blocks(B, 1, contacts)
+    if pose.friction is not None:
+        along = pose.rubbing()
+        T = along.pop("tangential")
+        along.pop("increments", None)
+        rows = np.concatenate([rows, _blocks(T, bodies.dim - 1, contacts)], axis=2)
+    external = np.where(bodies.free.ravel(), -scene.external_force(), 0.0)
+    position, load, free = _bodies(bodies, scene.state, external)
+    return ContactNetwork(
+        position=position,
+        load=load,
+        free=free,
+        body=contacts.body,
+        rows=rows if along else rows[:, :, 0],
+        stiffness=pose.stiffness,
+        exponent=float(exponent),
+        gap=contacts.gap,
+        arm=_arms(contacts, scene.state),
+        **along,
+    )
 
 
 def _bodies(bodies: "Bodies", state: "State", load: np.ndarray):

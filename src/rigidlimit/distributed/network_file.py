@@ -78,6 +78,17 @@ def new_network(
         yield NetworkWriter(file)
 
 
+def holds_network(path: str | PathLike) -> bool:
+    """Whether there is a network file at the path."""
+    import h5py
+
+    try:
+        with h5py.File(path, "r") as file:
+            return file.attrs.get("schema") == SCHEMA
+    except OSError:
+        return False
+
+
 class NetworkFile:
     """A file that is read, with its sizes looked at: bodies n, contacts m, width w, components d (1
     of smooth contacts), exponent p; arrays: names of those of contacts."""

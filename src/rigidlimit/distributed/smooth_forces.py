@@ -7,6 +7,7 @@ method, and Newton with two proximal terms.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -74,6 +75,8 @@ class SmoothProblem:
         # scaling back rounds
         search = PartSearch(problem, 0.5 * self.tolerance, max_iterations, LinearStats(), PATIENT)
         status = search.run(None if begun is None else begun.ravel() / length, None)
+        if status is Status.MAX_ITERATIONS and not search.spent:
+            status = Status.STALLED  # a start's patience is over, which more iterations do not mend
         force, residual = search.force * self.size, problem.imbalance(search.force)
         if part.gap is not None:
             residual *= min(1.0, self.size / (self._pressing(force) or self.size))
@@ -100,12 +103,22 @@ class PartSearch(Search):
     def directly(self) -> bool:
         return False
 
+    @cached_property
+    def stored_before(self) -> float:
+        """Energy of the overlaps at the start, where there is no load; else 0."""
+        problem = self.problem
+        if problem.offset is None or self.sums.any(self.load):
+            return 0.0
+        p, overlap = problem.exponent, np.maximum(problem.offset, 0.0)
+        return self.sums.total(float(self.sums.own(problem.stiffness / p * overlap**p).sum()))
+
     def rounded(self, u: np.ndarray) -> np.ndarray:
         return EPS * self.network.B.absolute(u)
 
     @np.errstate(over="ignore", invalid="ignore")  # forces of a path that lost its way
     def gap(self, u: np.ndarray, force: np.ndarray) -> float:
-        """``duality_gap``, its sums those of all ranks."""
+        """``duality_gap``, its sums those of all ranks. Without a load it is over the energy of the
+        overlaps at the start, where that is more: they may relax to none."""
         problem, p, k, sums = self.problem, self.problem.exponent, self.problem.stiffness, self.sums
         overlap = problem.overlap(u)
         held = (1.0 - 1.0 / p) * (force / k) ** (1.0 / (p - 1.0)) * force
@@ -117,4 +130,5 @@ class PartSearch(Search):
         work = sums.total(float(problem.gradient(force) @ u))
         rounding = EPS * sums.total(float(np.abs(problem.load) @ np.abs(u)))
         gap = abs(gap + np.sign(work) * max(abs(work) - rounding, 0.0))
+        energy = max(energy, self.stored_before)
         return gap / energy if energy > 0.0 else np.inf

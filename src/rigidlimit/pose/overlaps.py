@@ -320,14 +320,17 @@ def forces_at_pose(
     )
 
 
-def spring_forces(scene: Scene, given: object | None, *, begun: bool) -> Springs | None:
+def spring_forces(
+    scene: Scene, given: object | None, *, begun: bool, rough: bool | None = None
+) -> Springs | None:
     """The springs given, at the numbers of the scene's bodies; begun: at the scene's own pose,
-    where those that it was read with are the default."""
+    where those that it was read with are the default. rough: of a part of a larger scene, whether
+    any bodies of the whole rub."""
     springs = springs_from(scene.springs if given is None and begun else given)
     if springs is None:
         return None
     bodies = scene.bodies
-    if not has_friction(bodies, scene.pair_friction):
+    if not (has_friction(bodies, scene.pair_friction) if rough is None else rough):
         warn(
             f"scene {scene.name!r}: springs are given, and no two bodies have friction; they are "
             "not used (give the material's friction)",

@@ -35,14 +35,16 @@ class PoseContacts:
     def within(
         cls, reach: float, scene: Scene, state: State, exponent: float, *,
         stiffness: float | None, springs: Springs | None, touch: float = 0.0,
+        rough: bool | None = None,
     ) -> "PoseContacts":  # fmt: skip
         """Those of gaps up to ``reach`` [m]; stiffness: of all, None as of materials. Gaps up to
-        ``touch`` [m] count as none. Raises InputError where there are none."""
+        ``touch`` [m] count as none. Raises InputError where there are none. rough: of a part of a
+        larger scene, which may have none, whether any bodies of the whole rub."""
         bodies, mu = scene.bodies, None
         contacts = _near(bodies, state, reach)
         closed = (contacts.gap > 0.0) & (contacts.gap <= touch)
         contacts = replace(contacts, gap=np.where(closed, 0.0, contacts.gap))
-        if not len(contacts):
+        if rough is None and not len(contacts):
             raise InputError(
                 f"scene {scene.name!r}: no bodies touch, so that there are no contact forces; "
                 "expected a pose of rest, with bodies that touch or overlap"
@@ -52,7 +54,7 @@ class PoseContacts:
             if stiffness is None
             else np.full(len(contacts), stiffness)
         )
-        if has_friction(bodies, scene.pair_friction):
+        if has_friction(bodies, scene.pair_friction) if rough is None else rough:
             contacts = framed(contacts, bodies.dim)
             mu = contact_friction(bodies, contacts, scene.pair_friction)
         return cls(scene, state, contacts, k, exponent, mu, springs)

@@ -134,8 +134,9 @@ def found(tmp_path_factory, networks):
     cases["smooth by both"] = Case(smooth.write, 1, {"solver": "gamg+mumps"})
     cases["smooth in increments"] = Case(smooth.write, 1, {"increments": 2})
     folder = tmp_path_factory.mktemp("rough")
-    rough_wall(0.5).write(folder / "any wall.h5")
-    m = len(rough_wall(0.5).body)
+    wall = rough_wall(0.5)
+    wall.write(folder / "any wall.h5")
+    m = len(wall.body)
     with h5py.File(folder / "spoiled.h5", "w") as file:
         file.attrs["schema"] = "rigidlimit-forces-1"
         file["history_normal"], file["history_tangential"] = np.full(m, np.nan), np.zeros((m, 2))

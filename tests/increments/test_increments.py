@@ -245,10 +245,10 @@ def test_openings_beyond_what_springs_give_way_by_stay_as_long(exponent):
         np.testing.assert_allclose(same, length(np.abs(normal), soft), rtol=1e-14)
 
 
-def swept(friction: float = 0.3) -> rl.Simulation:
+def swept() -> rl.Simulation:
     """A disk that a turning bar sweeps outwards, in steps of 2 ms."""
     scene, R, rate = rl.Scene(dim=2, gravity=(0.0, 0.0)), 0.05, 5.0
-    material = rl.Material(friction=friction)
+    material = rl.Material(friction=0.3)
     bar = rl.rectangle(4.0, 0.02)
     scene.add(bar, position=(0, 0), fixed=True, angular_velocity=rate, material=material)
     start = dict(position=(0.3, 0.01 + R), velocity=(-rate * (0.01 + R), 0.3 * rate))

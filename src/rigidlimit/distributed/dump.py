@@ -37,7 +37,7 @@ from .dump_pairs import Numbering, pairs_of, place_of
 from .network import ContactNetwork, network_of_part
 from .network_file import new_network
 from .partition import by_space
-from .ranks import Ranks, flat
+from .ranks import Ranks
 
 OPTIONAL = ("radius", "type", "mass", "density")
 """Columns of a dump that go along with a ball, where it has them."""
@@ -228,7 +228,6 @@ def _write(out: Path, part: ContactNetwork, number, walls: ContactNetwork, count
     w = part.width
     table = np.hstack([part.position, part.load, part.free])
     table = ranks.send(table, number, last - first)
-    arrays = {name: flat(values).astype(float) for name, values in part.of_contacts.items()}
     with ExitStack() as open_files:
         file = ranks.together(
             lambda: open_files.enter_context(new_network(out, bodies, contacts, part))
@@ -237,15 +236,12 @@ def _write(out: Path, part: ContactNetwork, number, walls: ContactNetwork, count
         body = contact = 0
         for rank in range(ranks.size):
             came = ranks.brought(table, rank)
-            rows = {name: ranks.brought(values, rank) for name, values in arrays.items()}
+            of_contacts = part.of_contacts.items()
+            rows = {name: ranks.brought(values, rank) for name, values in of_contacts}
             if not ranks.first:
                 continue
-            shaped = {
-                name: values.reshape(-1, *part.of_contacts[name].shape[1:])
-                for name, values in rows.items()
-            }
             slice_ = part.with_contacts(
-                shaped, position=came[:, :3], load=came[:, 3 : 3 + w], free=came[:, 3 + w :] > 0
+                rows, position=came[:, :3], load=came[:, 3 : 3 + w], free=came[:, 3 + w :] > 0
             )
             file.put_bodies(body, slice_)
             file.put_contacts(contact, slice_)

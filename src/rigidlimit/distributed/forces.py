@@ -19,7 +19,7 @@ from .measures import coordination, distribution, virial
 from .network import HISTORY
 from .network_file import NetworkFile, holds_network
 from .part import Part, read_part
-from .ranks import Ranks, flat
+from .ranks import Ranks
 from .result import DistributedForces, RubbingForces
 from .rough_forces import RoughFound, RoughProblem
 from .smooth_forces import SmoothProblem
@@ -91,10 +91,9 @@ def _opened(path, out, solver, tolerance, max_iterations, history, increments) -
         raise InputError(
             f"{path}: its exponent is {file.exponent:g}; expected at least {LEAST_EXPONENT}"
         )
-    if out is not None and Path(out).exists() and Path(out).samefile(path):
-        raise InputError(f"out is {out}, the network itself; expected another file")
     if out is not None and holds_network(out):
-        raise InputError(f"out is {out}, which is a network file; expected another file")
+        what = "the network itself" if Path(out).samefile(path) else "which is a network file"
+        raise InputError(f"out is {out}, {what}; expected another file")
     if not file.rough and (history is not None or increments != 1):
         name = "increments" if history is None else "history"
         raise InputError(f"{name} is given, but {path} has smooth contacts; expected rough ones")
@@ -112,8 +111,7 @@ def _answer(found, problem, file: NetworkFile, dofs, solver, began) -> Distribut
 
     def by_slice(values: np.ndarray) -> np.ndarray:
         """(count, ...) of values (m, ...)."""
-        there = ranks.send(flat(values[mine]).astype(float), part.place[mine], count)
-        return there.reshape(count, *values.shape[1:])
+        return ranks.send(values[mine], part.place[mine], count)
 
     u = np.where(part.moved, found.u / part.arm, 0.0)
     displacement = ranks.send(u, part.origin, bodies[1] - bodies[0])

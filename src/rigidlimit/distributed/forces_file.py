@@ -26,7 +26,7 @@ from ..errors import InputError
 from .network import HISTORY
 from .network_file import NetworkFile
 from .part import Part, fetch_history
-from .ranks import Ranks, flat
+from .ranks import Ranks
 
 if TYPE_CHECKING:
     from .result import DistributedForces
@@ -48,15 +48,14 @@ def write_forces(path: Path, answer: "DistributedForces", ranks: Ranks) -> None:
         moved = name == "displacement"
         sizes[name] = (counts["bodies" if moved else "contacts"], *values.shape[1:])
         starts[name] = of_bodies if moved else of_contacts
-    each = {name: flat(values) for name, values in slices.items()}
     with ExitStack() as open_files:
         file = ranks.together(lambda: _begun(path, answer, sizes, open_files, ranks))
         for rank in range(ranks.size):
-            for name, values in each.items():
+            for name, values in slices.items():
                 came = ranks.brought(values, rank)
                 if ranks.first:
                     first = int(starts[name][rank])
-                    file[name][first : first + len(came)] = came.reshape(-1, *sizes[name][1:])
+                    file[name][first : first + len(came)] = came
         # writes that failed are told as the file is closed
         ranks.together(open_files.close)
 
@@ -89,7 +88,7 @@ def read_displacement(path, file: NetworkFile, part: Part, ranks: Ranks) -> np.n
     def read():
         shapes = {"displacement": (file.bodies, file.width)}
         with _checked("start", path, shapes) as stored:
-            return _finite("start", path, "displacement", stored["displacement"][first:last], first)
+            return _rows("start", stored, "displacement", first, last)
 
     return ranks.fetch(ranks.together(read), part.origin)
 
@@ -102,24 +101,24 @@ def read_history(path, file: NetworkFile, part: Part, ranks: Ranks) -> ContactHi
         m = file.contacts
         shapes = {"history_normal": (m,), "history_tangential": (m, file.components - 1)}
         with _checked("history", path, shapes) as stored:
-            names = [f"history_{name}" for name in HISTORY]
-            arrays = [stored[name][first:last] if name in stored else None for name in names]
-            for name, values in zip(names, arrays, strict=True):
-                if values is not None:
-                    _finite("history", path, name, values, first)
+            arrays = (_rows("history", stored, f"history_{name}", first, last) for name in HISTORY)
             return ContactHistory(*arrays)
 
     return fetch_history(ranks.together(read), part.place, ranks)
 
 
-def _finite(option: str, path, name: str, values: np.ndarray, first: int) -> np.ndarray:
-    """values of rows from the number ``first`` on. Raises InputError where they are not finite."""
-    wrong = np.flatnonzero(~np.isfinite(flat(values)).all(axis=1))
+def _rows(option: str, stored, name: str, first: int, last: int) -> np.ndarray | None:
+    """Rows of an array of an open file, None if it has none of that name. Raises InputError where
+    they are not finite."""
+    if name not in stored:
+        return None
+    values = stored[name][first:last]
+    wrong = np.flatnonzero(~np.isfinite(values).all(axis=tuple(range(1, values.ndim))))
     if len(wrong):
         row = int(wrong[0])
         raise InputError(
-            f"{option} is {path}, with {name} {values[row]} in row {first + row}; expected finite "
-            "numbers"
+            f"{option} is {stored.filename}, with {name} {values[row]} in row {first + row}; "
+            "expected finite numbers"
         )
     return values
 

@@ -16,7 +16,7 @@ from ..linear.column_scaling import ROUNDING
 from .network import HISTORY, ContactNetwork
 from .network_file import NetworkFile
 from .partition import by_space
-from .ranks import Ranks, flat
+from .ranks import Ranks
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ def read_part(file: NetworkFile, ranks: Ranks) -> Part:
     place, m = ranks.places(to)
     gap = np.zeros(len(row)) if slice_.gap is None else slice_.gap[row]
     numbers = np.column_stack([number[row], contacts[0] + row, answers, slice_.stiffness[row], gap])
-    came_rows = np.hstack([numbers, flat(slice_.rows[row])])
+    came_rows = np.hstack([numbers, slice_.rows[row].reshape(len(row), 2 * file.components * w)])
     slice_ = replace(slice_, rows=slice_.rows[:0])
     there = ranks.send(came_rows, place, m)
     part = _assembled(ranks, position, load, free, came[:, -1], there, file)

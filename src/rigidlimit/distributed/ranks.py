@@ -26,11 +26,6 @@ class OtherRankError(RigidlimitError):
     """Raised on all ranks but the one that found what is wrong, which raises the error itself."""
 
 
-def flat(values: np.ndarray) -> np.ndarray:
-    """values (k, ...) as (k, n), also where k is 0, as of a rank without contacts."""
-    return values.reshape(len(values), math.prod(values.shape[1:]))
-
-
 def launched() -> tuple[int, int]:
     """(number of this process, how many) as the launcher says; (0, 1) without one."""
     for size, rank in LAUNCHERS.items():
@@ -225,35 +220,35 @@ class Ranks:
         return self.PETSc.IS().createBlock(width, index, comm=self.comm)
 
     def send(self, values: np.ndarray, to: np.ndarray, rows: int) -> np.ndarray:
-        """The rows that all ranks send to this one, (rows, w).
+        """The rows that all ranks send to this one, (rows, ...).
 
-        values (n, w): rows to be sent; to (n,): their numbers in the array that the parts of all
+        values (n, ...): rows to be sent; to (n,): their numbers in the array that the parts of all
         ranks make, one after the other, of which this rank has ``rows``. Rows that nobody sends are
         zero.
         """
         values = np.asarray(values, float)
-        width = values.shape[1]
+        width = math.prod(values.shape[1:])
         source, target = self.vector(len(to), width, values), self.vector(rows, width)
         begin = source.getOwnershipRange()[0] // width
         mine = self.blocks(width, begin + np.arange(len(to)))
         scatter = self.PETSc.Scatter().create(source, mine, target, self.blocks(width, to))
         scatter.scatter(source, target)
-        found = target.array.copy().reshape(rows, width)
+        found = target.array.copy().reshape(rows, *values.shape[1:])
         for one in (scatter, source, target):
             one.destroy()
         return found
 
     def fetch(self, values: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """Rows ``index`` (k,) of the array whose part on this rank is values (n, w): (k, w)."""
+        """Rows ``index`` (k,) of the array whose part on this rank is values (n, ...): (k, ...)."""
         values = np.asarray(values, float)
-        width = int(np.prod(values.shape[1:]))
+        width = math.prod(values.shape[1:])
         rows = Rows(self, len(values), width, index)
         found = rows.of(values.reshape(-1, width)).reshape(len(index), *values.shape[1:])
         rows.destroy()
         return found
 
     def brought(self, values: np.ndarray, rank: int) -> np.ndarray:
-        """The values (n, w) of ``rank`` on the first one; elsewhere no rows."""
+        """The values (n, ...) of ``rank`` on the first one; elsewhere no rows."""
         counts = self.each(len(values)).astype(int)
         begin = int(counts[:rank].sum())
         index = np.arange(begin, begin + counts[rank]) if self.first else np.zeros(0, int)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._support.words import counted
 from ..compatibility import ContactHistory
-from ..status import Status
+from ..status import HasStatus, Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class RubbingForces:
 
 
 @dataclass(frozen=True, eq=False)
-class DistributedForces:
+class DistributedForces(HasStatus):
     """What all ranks have found; arrays are this rank's slices, in the order of the file.
 
     force: [N], along the normal, of contacts ``contacts[0]`` to before ``contacts[1]``.
@@ -72,10 +72,6 @@ class DistributedForces:
     def first(self) -> bool:
         """Whether this is the rank that has the first contacts, and is to speak."""
         return self.contacts[0] == 0 and self.bodies[0] == 0
-
-    @property
-    def converged(self) -> bool:
-        return self.status is Status.CONVERGED
 
     @property
     def message(self) -> str:

@@ -86,14 +86,13 @@ class Solver:
     """Solves with K, whose values change. name: of ``SOLVERS``, not auto; symmetric: whether K
     always is.
 
-    steps: of Krylov methods so far; setups: values of K so far; failures: solves that fell short of
-    their target.
+    steps: of Krylov methods so far; setups: values of K so far.
     """
 
     def __init__(self, name: str, part: Part, ranks: Ranks, *, symmetric: bool = True):
         self.part, self.ranks, self.symmetric = part, ranks, symmetric
         self.assembly = Assembly(part, ranks, symmetric=symmetric)
-        self.steps = self.setups = self.failures = 0
+        self.steps = self.setups = 0
         self.rhs, self.x = (ranks.vector(part.own, part.width) for _ in range(2))
         self.names, self.methods = name.split("+"), []
         # the method in turn; systems for which the first is left out, now and after it fails next
@@ -112,13 +111,13 @@ class Solver:
         self.rhs.setArray(rhs.ravel())
         norm = self.rhs.norm()
         rtol = 0.0 if norm == 0.0 else max(min(0.5, target / norm), 1e-14)
-        solved = self._method().solve(self.rhs, self.x, rtol)
+        solved = self._method().solve(rtol)
         if self.at == 0 and len(self.names) > 1:
             if solved:
                 self.next_wait = 0
             else:  # those that follow are mostly alike
                 self.at, self.wait, self.next_wait = 1, self.next_wait, 2 * self.next_wait + 1
-                solved = self._method().solve(self.rhs, self.x, rtol)
+                solved = self._method().solve(rtol)
         if not solved:
             self.x.set(np.nan)
         return self.x.array.copy().reshape(rhs.shape)
@@ -139,10 +138,9 @@ class _Method:
 
     def __init__(self, of: Solver, number: int):
         self.name, self.of = of.names[number], of
-        prefix = "" if number == 0 else f"{self.name}_"
         PETSc, matrix = of.ranks.PETSc, of.assembly.matrix
         ksp = PETSc.KSP().create(of.ranks.comm)
-        ksp.setOptionsPrefix(prefix)
+        ksp.setOptionsPrefix("" if number == 0 else f"{self.name}_")
         ksp.setType("cg" if of.symmetric else "gmres")
         if not of.symmetric:
             ksp.setPCSide(PETSc.PC.Side.RIGHT)
@@ -156,14 +154,15 @@ class _Method:
         else:
             matrix.setNearNullSpace(_rigid_motions(of.part, of.ranks))
             pc.setType("gamg")
-            self._set_multigrid(prefix)
+            self._set_multigrid()
         ksp.setFromOptions()
         self.ksp = ksp
 
-    def _set_multigrid(self, prefix: str) -> None:
-        """Options of GAMG, which has no other way; PETSC_OPTIONS still comes after them."""
+    def _set_multigrid(self) -> None:
+        """Options of GAMG, always the first method, which has no other way; PETSC_OPTIONS still
+        comes after them."""
         options, given = (
-            self.of.ranks.PETSc.Options(prefix),
+            self.of.ranks.PETSc.Options(),
             {
                 "pc_gamg_type": "agg",
                 # contacts open and close: aggregates of another step do not serve
@@ -178,14 +177,14 @@ class _Method:
             if not options.hasName(name):
                 options[name] = value
 
-    def solve(self, rhs, x, rtol: float) -> bool:
-        """x of K x = rhs; False where K is singular, or taken for it."""
+    def solve(self, rtol: float) -> bool:
+        """x of K x = rhs, both of the ``Solver``; False where K is singular, or taken for it."""
         PETSc, ksp = self.of.ranks.PETSc, self.ksp
         reasons = PETSc.KSP.ConvergedReason
         most = 8 if self.name == "mumps" else MOST_STEPS
         ksp.setTolerances(rtol=rtol, atol=0.0, divtol=1e30, max_it=most)
         try:
-            ksp.solve(rhs, x)
+            ksp.solve(self.of.rhs, self.of.x)
         except PETSc.Error as error:
             if self._lacks_memory():
                 self.of.ranks.refuse(_out_of_memory())
@@ -194,14 +193,12 @@ class _Method:
             raise
         self.of.steps += ksp.getIterationNumber()
         reason = ksp.getConvergedReason()
-        self.of.failures += reason < 0
         if reason == reasons.DIVERGED_PCSETUP_FAILED and self.name == "mumps":
             if self._lacks_memory():
                 self.of.ranks.refuse(_out_of_memory())
             ksp.reset()  # MUMPS does not take other values after a factorization that failed
             return False
-        stagnates = reason == reasons.DIVERGED_BREAKDOWN and not self.of.symmetric
-        return not stagnates
+        return self.of.symmetric or reason != reasons.DIVERGED_BREAKDOWN  # of ``_Stagnation``
 
     def _lacks_memory(self) -> bool:
         """By what MUMPS has said last, on all ranks alike."""

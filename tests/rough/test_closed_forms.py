@@ -240,9 +240,11 @@ def test_settling_packing_bears_along_its_slip():
         against = (step.tangential_force * step.classic.tangential_velocity)[slides].sum(axis=1)
         speed = np.linalg.norm(step.classic.tangential_velocity[slides], axis=1)
         bound = step.friction[slides] * step.force[slides]
-        # directions: the residual of step 1 over a slip of 1e-9 at least, both of the scale
+        # directions: the residual of step 1 over a slip of 1e-9 at least, both of the scale; of
+        # softer springs what they give way by as well
+        rounding = max(1e-6, 1.0 / step.classic.stiffness) if len(bound) else 0.0
         np.testing.assert_allclose(
-            against, -bound * speed, atol=1e-6 * (bound * speed).max(initial=0)
+            against, -bound * speed, atol=rounding * (bound * speed).max(initial=0)
         )
     assert slid > 30 and step.compatible.state == "history"
 

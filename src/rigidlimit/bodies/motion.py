@@ -17,10 +17,17 @@ from . import rotations
 from .bodies import Bodies, State
 
 
-def move(bodies: Bodies, state: State, velocity: np.ndarray, dt: float) -> State:
+def move(
+    bodies: Bodies,
+    state: State,
+    velocity: np.ndarray,
+    dt: float,
+    separation: np.ndarray | None = None,
+) -> State:
     """The state after dt [s] at generalized velocity (n, 6): new poses, velocities and time.
 
-    In a periodic cell x + dt (v + L x): images stay images.
+    separation (n, 6) [m]: displacements beside, of no velocity. In a periodic cell
+    x + dt (v + L x): images stay images.
     """
     velocity = np.where(bodies.free, velocity, state.velocity)
     position = state.position + dt * velocity[:, :3]
@@ -33,11 +40,16 @@ def move(bodies: Bodies, state: State, velocity: np.ndarray, dt: float) -> State
         )
         velocity = velocity.copy()
         velocity[which, 3:] = spin
+    way = dt * velocity
+    if separation is not None:
+        position = position + separation[:, :3]
+        quaternion = rotations.turned(quaternion, separation[:, 3:])
+        way = way + separation
     moved = State(position, quaternion, velocity, state.time + dt, state.cell)
     if state.cell is None:
         return moved
     quaternion[-1] = state.quaternion[-1]
-    return _with_cell(bodies, state, moved, dt * velocity)
+    return _with_cell(bodies, state, moved, way)
 
 
 def shifted(bodies: Bodies, state: State, way: np.ndarray) -> State:

@@ -7,15 +7,17 @@ the ratios of the bodies' own, and s times as stiff as inertia: a contact at the
 has K = s rho, rho = d/tr(dt B M^-1 B^T) the stiffness [N s/m] of inertia, of the median contact. As
 s grows, forces tend to those of rigid bodies in the stiff limit, with an error that falls as 1/s.
 
-c0, the overlap of the springs when the step begins, is what the contact remembers, as long as that
-is within ``slop`` of the overlap that the geometry has; else it is moved there:
+c0, the overlap of the springs when the step begins, is what the contact remembers, c_k, as long as
+the gap of the geometry is below ``slop``. Beyond, active contacts open by the excess,
 
-    c0 = min(max(c_k, -gap - slop), -gap + slop)
+    c0 = min(c_k, -gap + slop),
 
-A rough network at rest has more rows than its bodies have motions, so that gaps of rounding or of
-compliance could not all be closed: they are not looked at. What is remembered is the force, over K,
-and of open contacts, beyond what springs give way by, the length by which they are apart. A contact
-that remembers nothing has the overlap zero, or its gap if it is open.
+and open ones have their gap. Below, the opening of an open contact is at most ``LEFT`` slop more
+and ``slop`` less than its gap. A rough network at rest has more rows than its bodies have motions,
+so that gaps of rounding or of compliance could not all be closed. Overlaps of bodies beyond that of
+springs change no forces: ``separation.py`` undoes them after the step. What is remembered is the
+force, over K, and of open contacts, beyond what springs give way by, the length by which they are
+apart. A contact that remembers nothing has the overlap zero, or its gap if it is open.
 
 All is written in velocities: lengths over dt.
 """
@@ -45,13 +47,9 @@ GIVES = 100.0
 """Forces of springs over those that stop impacts, at most, for what bodies at rest give way by: at
 the foot of a packing of some ten layers they are ten times those."""
 
-UNDONE = 0.1
-"""Part of the overlap beyond ``slop`` that a step undoes while bodies move."""
-
-DEEP = 10.0
-"""Overlaps over ``slop`` beyond which a part is undone in the stiff limit as well, where bodies
-move. Networks of many bodies, which reach the limit near rest, have no such overlaps: that they are
-undone would keep them from it."""
+LEFT = 2.0
+"""Overlap over ``slop`` that is left. Gaps change with the second order of the way that surfaces
+slide to and fro: were less left, active contacts would open on the way back."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class Springs:
     scale: of the springs, k over that of ``ContactSprings`` [N/m^(p-1)]. rigid (m, d) [m/s]: what
     bodies of any stiffness have: velocities of held bodies, gaps. lead (m, d) [m/s]: displacements
     that springs begin with, which tend to zero as s grows. begun [W]: energy of the springs over dt
-    when the step begins, with overlaps that it undoes.
+    when the step begins.
     """
 
     s: float
@@ -106,9 +104,7 @@ class Increment:
     L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
     held bodies give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact
     without contact forces, the unit of residuals. history: what the contacts remember, of springs
-    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m]. drift (m,) [m]:
-    what a linearized step leaves of overlap at most: w^2/R, with w the way in which surfaces slide
-    and turn in a step at the velocities when it begins, and R the size of the smaller body.
+    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m].
     """
 
     step: Given
@@ -127,7 +123,6 @@ class Increment:
     scale: float
     gap: np.ndarray
     slop: np.ndarray
-    drift: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -191,9 +186,8 @@ class Increment:
         """B v and what is driven, (m, d) [m/s]."""
         return (self.rows @ v).reshape(self.shape) + self.driven
 
-    def springs_at(self, s: float, undone: float = 0.0) -> Springs:
-        """The law at the stiffness s. undone: part of overlaps beyond ``slop`` that the step
-        undoes; of deep ones it undoes ``UNDONE`` as far as bodies move."""
+    def springs_at(self, s: float) -> Springs:
+        """The law at the stiffness s."""
         given, p, (m, d) = self.springs, self.springs.exponent, self.shape
         k_ref = float(np.median(given.normal))
         # a force at which the slope (p - 1) f / c is to be s rho
@@ -209,13 +203,12 @@ class Increment:
         of_springs, apart = of_springs / dt, apart / dt
         known = np.sign(history.normal) * (of_springs + apart)
         by_gap, slop = -self.gap / dt, self.slop / dt
-        near = np.clip(known, by_gap - slop, by_gap + slop)  # open by a displacement of springs
+        # open by a displacement of springs
+        near = np.clip(known, by_gap - LEFT * slop, by_gap + slop)
         known = np.where(history.normal < 0.0, np.minimum(near, 0.0), known)
         known = np.where(history.normal == 0.0, np.minimum(by_gap, 0.0), known)
-        beyond = undone * np.maximum(by_gap - slop - known, 0.0)
-        deep = UNDONE * np.maximum(by_gap - DEEP * slop - known, 0.0)
-        overlap = known + np.maximum(beyond, np.minimum(deep, self.drift / dt))
-        overlap = np.where(-by_gap > slop, np.minimum(overlap, by_gap), overlap)
+        most = np.where(history.normal > 0.0, by_gap + slop, by_gap)
+        overlap = np.where(-by_gap > slop, np.minimum(known, most), known)
         remembered = np.maximum(known, 0.0)
         rigid, lead = self.driven.copy(), np.zeros((m, d))
         # what springs have opened by, not gaps
@@ -341,8 +334,6 @@ def prepare(
     # where next to nothing moves, residuals are in parts of what remembered forces would move
     begun = float((np.maximum(history.normal, 0.0) / rho).max(initial=0.0))
     scale = max(float(np.abs(u).max(initial=0.0)), PRESTRESSED * begun)
-    turns = np.where(np.arange(len(velocity)) % 6 >= 3, np.abs(velocity), 0.0)
-    way = (np.abs(rows @ velocity) + abs(rows) @ turns).reshape(m, d).max(axis=1) * dt
     root = inverse_root(sp.csr_array(mass / dt))
     return Increment(
         step,
@@ -367,5 +358,4 @@ def prepare(
         scale or 1.0,
         step.gap[moved],
         overlap * size[moved],
-        (way**2 / size)[moved],
     )

@@ -37,8 +37,8 @@ class IncrementResult(RoughDynamicsResult):
     elastic_energy : float [J]
         Of the springs at the end of the step.
     energy_made : float [J]
-        Which no load has supplied: of overlaps that the step undoes, and of springs that are
-        softer than in the step before.
+        Which no load has supplied: of bodies that are moved apart against a load, and of springs
+        that are softer than in the step before.
     several : bool
         Whether the step begins without forces and ends in an equilibrium that is unstable, one of
         several; other steps are not examined.

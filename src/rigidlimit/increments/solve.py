@@ -28,7 +28,8 @@ from ..equilibrium.stability import growth
 from ..status import Status
 from .budget import Budget
 from .limit import beyond_rounding, rests, rounding
-from .problem import UNDONE, Increment, Springs
+from .problem import Increment, Springs
+from .separation import separation
 from .settings import SEARCH, IncrementSettings
 from .sweeps import accelerate, into_cones, pushed, residuals
 
@@ -61,9 +62,10 @@ class Solution:
     are open. velocity (n,) of the free degrees of freedom. s: stiffness, 0 after sweeps. residual:
     over the scale of velocities; worst: contact of the largest. spring_scale: ``Springs.scale``.
     several: whether the step begins without forces and ends in the stiff limit at an equilibrium
-    that is unstable. sweeps, systems: done. routes: tried. energy, begun [J]: of the springs at the
-    end and when the step begins. locked: contacts of bodies that have no room left, the hardest
-    pressed first, or None."""
+    that is unstable. separation (n,) [m]: moves bodies apart, or None. sweeps,
+    systems: done. routes: tried. energy, begun [J]: of the springs at the end and when the step
+    begins. locked: contacts of bodies that have no room left, the hardest pressed first, or
+    None."""
 
     force: np.ndarray
     normal: np.ndarray
@@ -81,6 +83,7 @@ class Solution:
     begun: float = 0.0
     locked: np.ndarray | None = None
     several: bool = False
+    separation: np.ndarray | None = None
 
 
 def solve(
@@ -155,11 +158,7 @@ class _Search:
         return self._newton(springs, mechanics, np.zeros(len(self.increment.dofs)), secants=True)
 
     def _springs(self, s: float) -> Springs:
-        """The law at s. Overlaps beyond ``slop`` are undone while bodies move, not near rest, nor
-        in the stiff limit unless they are deep."""
-        if s > self.moving:
-            return self.increment.springs_at(s)
-        return self.increment.springs_at(s, 1.0 if self.begins else UNDONE)
+        return self.increment.springs_at(s)
 
     def _newton_at(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
         """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to
@@ -406,6 +405,7 @@ class _Search:
             energy=springs.energy(force) * increment.step.dt,
             begun=springs.begun * increment.step.dt,
             locked=self.locked,
+            separation=separation(increment, found.velocity, overlap),
             several=exact and self._unstable(found),
         )
 

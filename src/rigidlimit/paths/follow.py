@@ -34,7 +34,7 @@ from ..scenes.scene import Scene
 from ..simulation import Simulation
 from ..step import StepResult
 from .legs import Leg, grains, steps_with_friction
-from .record import columns, row, strain_of
+from .record import columns, row
 from .table_files import (
     ENDINGS,
     read_unfinished,
@@ -289,7 +289,7 @@ class _Following:
         found = row(self.simulation, result, self.strain)
         found |= {"leg": self.leg, "step": self.step}
         self.rows.append(tuple(found[name] for name, _ in self.types))
-        self.strain = self.strain + strain_of(result)
+        self.strain = self.strain + result.strain
         self.last = result
         self._remember()
 

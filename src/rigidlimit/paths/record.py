@@ -46,7 +46,7 @@ def row(simulation: Simulation, result: StepResult, strain: np.ndarray) -> dict[
     """Row of a step. strain (3, 3): at the start of the path."""
     bodies, dim = simulation.bodies, simulation.bodies.dim
     count = len(bodies) - 1
-    grown = float(np.linalg.det(np.eye(3) + strain_of(result)))
+    grown = float(np.linalg.det(np.eye(3) + result.strain))
     volume = volume_of(result.state.cell) / grown  # where the step began
     measure = np.array([shape.measure for shape in bodies.shapes])[bodies.shape_of]
     solid = float(measure[:count].sum())
@@ -76,8 +76,3 @@ def row(simulation: Simulation, result: StepResult, strain: np.ndarray) -> dict[
         "residual": result.residual,
         "converged": result.converged,
     }
-
-
-def strain_of(result: StepResult) -> np.ndarray:
-    """L dt (3, 3) of a step."""
-    return result.dt * result.bodies.velocity_gradient(result.classic.velocity.reshape(-1, 6))

@@ -23,7 +23,7 @@ from ..scenes.checks import law_exponent
 from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..status import Status
-from ..step import StepResult, StepSettings, WarmStart, step, with_compatible
+from ..step import StepResult, StepSettings, WarmStart, increment, step, with_compatible
 from ..step.force_network import ForceNetwork
 from ..step.friction import Memory, remembered
 from ..step.warnings import (
@@ -246,9 +246,10 @@ class Simulation(Changes):
         """Warns of contacts before they are solved. way (n,) [m]: of each body in the step."""
         if self._warned:
             return
-        # overlaps that go with remembered forces stay
-        begins = self.steps == 0 and self.memory is None
-        text = overlap_at_the_start(self.bodies, contacts, self.dt) if begins else ""
+        text = ""
+        if self.steps == 0 and self.memory is None:  # overlaps of remembered forces stay
+            apart = increment.applies(self.settings, self.bodies)
+            text = overlap_at_the_start(self.bodies, contacts, self.dt, apart)
         # what such an overlap throws about goes far for no other reason
         self._warn(text or long_way(self.bodies, contacts, way, self.dt))
 

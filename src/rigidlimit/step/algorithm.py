@@ -117,17 +117,15 @@ def _advanced(
     start = None if warm is None else contacts.carry_over(warm.contacts, warm.force)
     way = travel(bodies, state.velocity, dt)
     rough = settings.friction.acts_on(bodies)
-    first = None
+    memory, first = None if warm is None else warm.memory, None
     while True:
         if watch is not None:
             watch(contacts, way)
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
-        if rough:
-            memory = None if warm is None else warm.memory
-            if increment.applies(settings, bodies):
-                first = increment.advance(problem, contacts, B, memory)
-            else:
-                first = velocities.solve_rough(problem, contacts, B, memory, first)
+        if increment.applies(settings, bodies):
+            first = increment.advance(problem, contacts, B, memory)
+        elif rough:
+            first = velocities.solve_rough(problem, contacts, B, memory, first)
         else:
             first = velocities.solve(problem, contacts, B, start)  # eqs 20-22
         way = travel(bodies, first.classic.velocity.reshape(-1, 6), dt)
@@ -154,8 +152,10 @@ def _finished(
 ) -> StepResult:
     """The step of which step 1 is solved. B (m, 6 n): of its contacts."""
     bodies, state, settings, dt = problem.bodies, problem.state, problem.settings, problem.dt
+    velocity, apart = first.classic.velocity.reshape(-1, 6), first.separation
+    apart = None if apart is None else apart.reshape(-1, 6)
     found = StepResult(
-        state=move(bodies, state, first.classic.velocity.reshape(-1, 6), dt),  # eq. 13
+        state=move(bodies, state, velocity, dt, apart),  # eq. 13
         contacts=first.contacts,
         B=B,
         load=velocities.load(problem, B, first),  # F~, eq. 37
@@ -171,6 +171,7 @@ def _finished(
         T=first.T,
         friction=first.friction,
         memory=first.memory,
+        separation=apart,
     )
 
     # Step 2: compatible forces, eq. 36

@@ -42,8 +42,10 @@ rounding: steps are solved one after the other then, motion and forces."""
 
 
 def applies(settings: StepSettings, bodies: Bodies) -> bool:
-    """Whether motion and forces of rough bodies are found together: not by other solvers, in
-    several increments of step 2, or where weights differ by more than ``UNLIKE``."""
+    """Whether bodies are rough, and motion and forces are found together: not by other solvers,
+    in several increments of step 2, or where weights differ by more than ``UNLIKE``."""
+    if not settings.friction.acts_on(bodies):
+        return False
     mass = bodies.mass[bodies.free.any(axis=1)]
     alike = not len(mass) or mass.max() <= UNLIKE * mass.min()
     return settings.solver == "newton" and settings.friction.increments == 1 and bool(alike)
@@ -92,9 +94,10 @@ def advance(
     )
     s = 0.0 if memory is None else memory.stiffness
     found = solve(increment, s, settings.tolerance, settings.increment)
-    motion = _motion(problem, increment, found, rows, mu, memory)
+    apart = _separation(increment, found, len(problem.velocity))
+    motion = _motion(problem, increment, found, rows, mu, memory, apart)
     closed = _closed(motion, settings, bodies)
-    return Velocities(contacts, motion, closed, T=T, friction=mu, memory=memory)
+    return Velocities(contacts, motion, closed, T=T, friction=mu, memory=memory, separation=apart)
 
 
 def forces(found: "StepResult") -> RoughForces:
@@ -139,6 +142,15 @@ def _size(contacts: Contacts, bodies: Bodies) -> np.ndarray:
     return bodies.bounding_radius[contacts.body].min(axis=1)
 
 
+def _separation(increment: Increment, found: Solution, n: int) -> np.ndarray | None:
+    """Displacements of all n degrees of freedom [m]."""
+    if found.separation is None:
+        return None
+    apart = np.zeros(n)
+    apart[increment.dofs] = found.separation
+    return apart
+
+
 def _motion(
     problem: Problem,
     increment: Increment,
@@ -146,11 +158,14 @@ def _motion(
     rows: sp.csr_array,
     mu: np.ndarray,
     memory: Memory | None,
+    apart: np.ndarray | None,
 ) -> IncrementResult:
     m, d = rows.shape[0] // increment.shape[1], increment.shape[1]
     force, trial, velocity = np.zeros((m, d)), np.zeros(m), problem.velocity.copy()
     moved = increment.moved
     force[moved], trial[moved], velocity[increment.dofs] = found.force, found.normal, found.velocity
+    raised = 0.0 if apart is None else -float(problem.external_force @ apart)
+    softer = found.begun - (0.0 if memory is None else memory.energy)
     u = (rows @ velocity).reshape(m, d)
     bound = mu * force[:, 0]
     at_bound = np.linalg.norm(force[:, 1:], axis=1) >= (1.0 - AT_BOUND) * bound
@@ -179,7 +194,7 @@ def _motion(
         sweeps=found.sweeps,
         elastic_energy=found.energy,
         several=found.several,
-        energy_made=max(found.begun - (0.0 if memory is None else memory.energy), 0.0),
+        energy_made=max(softer, 0.0) + max(raised, 0.0),
     )
 
 

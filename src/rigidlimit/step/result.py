@@ -95,6 +95,8 @@ class StepResult(Displayed):
         mu of these contacts.
     memory : Memory or None
         What rough contacts remembered when the step began.
+    separation : (n, 6) ndarray [m] or None
+        Displacements that move rough bodies apart which overlap, without velocities or forces.
 
     Examples
     --------
@@ -128,6 +130,7 @@ class StepResult(Displayed):
     T: sp.csr_array | None = None
     friction: np.ndarray | None = None
     memory: Memory | None = None
+    separation: np.ndarray | None = None
 
     @property
     def time(self) -> float:
@@ -229,10 +232,17 @@ class StepResult(Displayed):
         if self.contacts.branch is None:
             return None
         branch = self.contacts.spans(self.bodies.are(HalfSpace))
-        strain = self.dt * self.bodies.velocity_gradient(self.classic.velocity.reshape(-1, 6))
-        volume = volume_of(self.state.cell) / np.linalg.det(np.eye(3) + strain)
+        volume = volume_of(self.state.cell) / np.linalg.det(np.eye(3) + self.strain)
         dim = self.bodies.dim
         return np.einsum("mi,mj->ij", branch, self.force_vectors)[:dim, :dim] / volume
+
+    @property
+    def strain(self) -> np.ndarray:
+        """Of a periodic cell in the step, L dt (3, 3)."""
+        way = self.dt * self.classic.velocity.reshape(-1, 6)
+        if self.separation is not None:
+            way = way + self.separation
+        return self.bodies.velocity_gradient(way)
 
     @property
     def impulse(self) -> np.ndarray:

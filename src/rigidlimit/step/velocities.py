@@ -52,7 +52,8 @@ class Velocities:
     """Step 1 of m contacts: its answer, and which contacts are closed by it (m,) bool.
 
     refined: its refinement, without friction. With friction T ((d-1) m, 6 n): the
-    tangential gradient, friction (m,): mu, memory: history of the contacts.
+    tangential gradient, friction (m,): mu, memory: history of the contacts. separation (6 n,) [m]:
+    displacements that move bodies apart, beside those of the velocities, or None.
     """
 
     contacts: Contacts
@@ -62,6 +63,7 @@ class Velocities:
     T: sp.csr_array | None = None
     friction: np.ndarray | None = None
     memory: Memory | None = None
+    separation: np.ndarray | None = None
 
 
 def solve_rough(

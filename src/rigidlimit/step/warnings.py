@@ -5,9 +5,9 @@ bodies that a body may reach. A body that passes others by many of their diamete
 that list long, and bodies that would pass are held by planes. The warning proposes a time step. A
 half-space is a plane, however far a body falls on it.
 
-Overlaps are undone within the step, at overlap/dt^2. Beside the accelerations that the loads give
-bodies this is nothing where a pose is one of rigid bodies. At a pose from a DEM, whose contacts
-press by their overlaps, it makes the forces.
+Overlaps of smooth bodies are undone within the step, at overlap/dt^2. Beside the accelerations that
+the loads give bodies this is nothing where a pose is one of rigid bodies. At a pose from a DEM,
+whose contacts press by their overlaps, it makes the forces.
 
 Driven bodies do not stop for obstacles. Where rigid bodies have no room left to give way this ends
 in a jam, whose forces have no physical meaning.
@@ -59,8 +59,9 @@ SETTINGS = Settings()
 APART = "compute bodies of such unlike weight apart"
 
 
-def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float) -> str:
-    """Of a deep overlap at the start, which contact dynamics removes in one step: an explosion."""
+def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float, apart: bool) -> str:
+    """Of a deep overlap at the start, which contact dynamics removes in one step: an explosion.
+    apart: whether bodies are moved apart without velocities instead."""
     if not len(contacts):
         return ""
     radius = bodies.bounding_radius[contacts.body].min(axis=1)
@@ -77,9 +78,12 @@ def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float) -> str:
     a, b = (bodies.names[i] for i in contacts.body[worst])
     depth, pairs = -contacts.gap[worst], len(np.unique(contacts.body[deep], axis=0))
     more = f" ({counted(pairs, 'pair')} in all)" if pairs > 1 else ""
+    undone = f"the first step pushes them apart at {depth / dt:.3g} m/s"
+    if apart:
+        undone = "steps move them apart, a part at a time, without forces"
     return (
-        f"bodies {a!r} and {b!r} overlap by {depth:.3g} m at the start{more}; the first step "
-        f"pushes them apart at {depth / dt:.3g} m/s; check positions, sizes and units (SI)"
+        f"bodies {a!r} and {b!r} overlap by {depth:.3g} m at the start{more}; {undone}; check "
+        "positions, sizes and units (SI)"
     )
 
 

@@ -1,0 +1,48 @@
+"""Moving bodies apart that overlap at the end of an increment, without velocities or forces.
+
+An increment follows gaps to first order: bodies whose surfaces slide or turn overlap by the second
+order of their way. Where bodies overlap by more than springs give way by and ``LEFT`` times
+``slop``, they are moved by the smallest displacement a [m], in the metric of their inertia, that
+undoes a part of it and lets no others overlap by more:
+
+    min  a . M a / 2 + sum_i k_i max(0, e_i - (B a)_i)^2 / 2,
+    e = PART x where x > 0, else x,      x = -(gap + dt u_n) - overlap of the spring - LEFT slop,
+
+with the normal rows B. Velocities, and what contacts remember, stay as they are.
+"""
+
+import numpy as np
+
+from ..equilibrium.law import ContactLaw
+from .problem import LEFT, Increment
+from .settings import SEARCH
+from .sweeps import accelerate
+
+PART = 0.3
+"""Of the overlap that a step undoes. A disk that a bar sweeps along at w, overlaps the bar by w^2/R
+over this, w the way in a step."""
+
+STIFF = 100.0
+"""k over the stiffness of inertia: so much of what it undoes is left where bodies have no room."""
+
+
+def separation(
+    increment: Increment, velocity: np.ndarray, overlap: np.ndarray
+) -> np.ndarray | None:
+    """a (n,) [m] of the free degrees of freedom, None where no bodies overlap by so much.
+
+    velocity (n,) [m/s]: of the increment. overlap (m,) [m/s]: of its springs. A fixed number of
+    sweeps: what they leave, later steps undo.
+    """
+    (m, d), dt = increment.shape, increment.step.dt
+    end = increment.gap / dt + increment.contact_velocity(velocity)[:, 0]
+    beyond = -end - np.maximum(overlap, 0.0) - LEFT * increment.slop / dt
+    if not (beyond > 0.0).any():
+        return None
+    offset = np.zeros((m, d))
+    offset[:, 0] = -np.where(beyond > 0.0, PART * beyond, beyond)
+    smooth = ContactLaw(STIFF * increment.rho, np.ones(m), np.zeros(m), np.zeros((m, d - 1)), 2.0)
+    force, y = np.zeros((m, d)), np.zeros(len(increment.dofs) + 1)
+    blocks = increment.blocks
+    accelerate(blocks, smooth.compiled, offset, force, y, SEARCH.chunk, SEARCH.momentum)
+    return dt * (increment.root @ y[:-1])

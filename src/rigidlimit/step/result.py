@@ -88,7 +88,7 @@ class StepResult(Displayed):
     reduced : (sparse, ndarray) or None
         ``balance`` as step 2 solved it, None before.
     overlapping : str
-        Warning that the forces undo overlaps which bodies had (``warnings.py``), or "".
+        Warning that the forces undo overlaps which smooth bodies had (``warnings.py``), or "".
     T : ((d - 1) m, 6 n) sparse or None
         Rows of the tangential motion, where contacts have friction.
     friction : (m,) ndarray or None

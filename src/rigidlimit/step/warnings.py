@@ -23,6 +23,7 @@ import numpy as np
 from .._support.words import counted, listed
 from ..bodies import Bodies
 from ..collision.contacts import Contacts
+from ..increments import IncrementResult
 from ..status import Status
 
 if TYPE_CHECKING:
@@ -90,13 +91,14 @@ def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float, apart: b
 def overlaps_make_forces(
     bodies: Bodies, result: "StepResult", external_force: np.ndarray, speed: np.ndarray
 ) -> str:
-    """Of a step whose forces undo overlaps of its bodies.
+    """Of a step whose forces undo overlaps of its bodies: not of rough ones, whose overlaps make
+    none.
 
     external_force (6 n,) [N]. speed (n,) [m/s]: of each body before the step and the one before it,
     whichever is more: bodies that move overlap by the second order of their way.
     """
     contacts, dt = result.contacts, result.dt
-    if not len(contacts):
+    if not len(contacts) or isinstance(result.classic, IncrementResult):
         return ""
     undone = np.clip(result.end_gap - contacts.gap, 0.0, np.maximum(-contacts.gap, 0.0))
     undone = np.where(result.classic.force > 0.0, undone, 0.0)

@@ -221,6 +221,8 @@ def test_bad_input_is_one_clear_error():
         mender.mend_many([data, other])
     with pytest.raises(InputError, match="stifness"):
         Mender(model, stifness=1.0)
+    with pytest.raises(InputError, match="tolerance is 'a'; expected a positive number"):
+        Mender(model, tolerance="a")
     with pytest.raises(InputError, match="no geom"):
         Mender(model, stiffness={"flor": 1.0}).mend(data)
     data.qpos[0] += 0.3

@@ -229,6 +229,11 @@ def test_bad_input_is_one_clear_error():
     with pytest.raises(InputError, match=r"mj_forward|mj_step"):
         mender.mend(data)
     data.qpos[0] -= 0.3
-    data.qvel[0] = np.nan
-    with pytest.raises(InputError, match="finite"):
-        mender.mend(data)
+    for name in ("qpos", "qvel", "qacc"):
+        values = getattr(data, name)
+        for place, wrong in ((4, np.nan), (1, np.inf)):
+            known, values[place] = values[place], wrong
+            with pytest.raises(InputError, match=rf"data\.{name}\[{place}\] is {wrong}; .*finite"):
+                mender.mend(data)
+            values[place] = known
+    assert isinstance(mender.mend(data), PreparedForces)

@@ -296,7 +296,8 @@ def _check_data(model, data):
             f"data has {len(data.qvel)} degrees of freedom and {len(data.xpos)} bodies, model "
             f"{model.nv} and {model.nbody}; expected the MjData of this model"
         )
-    _check_finite("qvel", np.array(data.qvel, float))
+    for name in ("qpos", "qvel", "qacc"):
+        _check_finite(name, np.array(getattr(data, name), float))
 
 
 def _forces(data):
@@ -310,8 +311,8 @@ def _check_finite(name, values):
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         raise InputError(
-            f"data.{name}[{bad[0]}] is {values[bad[0]]}; expected finite numbers: the simulation "
-            "has become unstable (data.warning counts that)"
+            f"data.{name}[{bad[0]}] is {values[bad[0]]}; expected finite numbers; where "
+            "mj_step left that, the simulation has become unstable (data.warning counts it)"
         )
 
 

@@ -223,6 +223,11 @@ def test_bad_input_is_one_clear_error():
         Mender(model, stifness=1.0)
     with pytest.raises(InputError, match="tolerance is 'a'; expected a positive number"):
         Mender(model, tolerance="a")
+    for wrong in ("x", ["x"]):
+        with pytest.raises(InputError, match="equalities names 'x'; expected 'rigid', 'given'"):
+            Mender(model, equalities=wrong)
+    with pytest.raises(InputError, match="friction is a function that does not take two arguments"):
+        Mender(model, friction=lambda: 1.0).mend(data)
     with pytest.raises(InputError, match="no geom"):
         Mender(model, stiffness={"flor": 1.0}).mend(data)
     data.qpos[0] += 0.3

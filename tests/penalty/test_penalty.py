@@ -254,6 +254,9 @@ def test_soft_starts_are_refused():
         PenaltySimulation(two_balls(), damping=0.1, restitution=0.1)
     with pytest.raises(InputError, match="engine"):
         PenaltySimulation(rl.scenes.beam(), engine="balls", stiffness_scale=1e6)
+    for background in (-1.0, np.nan, np.inf, True, "quenches"):  # the first speeds bodies up
+        with pytest.raises(InputError, match=r"background is .*a rate"):
+            PenaltySimulation(rl.scenes.beam(), background=background)
 
 
 def test_progress_and_stop():

@@ -85,7 +85,10 @@ def mend_mujoco(model, state, ncon, nefc, far):
     )  # fmt: skip
     load = floats(model[24], n) if model[24] != 0 else np.zeros(n)
     code = in_place(places, body_tree, dt, extent, far)[0]
-    if code == codes.SOLVED and not _finite(state_arrays[0], efc[4]):
+    of_state = _finite(state_arrays[0]) and _finite(state_arrays[1]) and _finite(efc[4])
+    # what qpos makes of bodies
+    of_pose = _finite(floats(model[19], 3 * bodies)) and _finite(floats(model[20], 4 * bodies))
+    if code == codes.SOLVED and not (of_state and of_pose):
         code = codes.NO_NUMBER
     row = np.flatnonzero(contact[5] >= 0)
     if code == codes.SOLVED:
@@ -199,12 +202,10 @@ def _no_answer(code):
 
 
 @njit(**INNER)
-def _finite(velocity, force):
+def _finite(values):
     total = 0.0
-    for j in range(len(velocity)):
-        total += velocity[j]
-    for i in range(len(force)):
-        total += force[i]
+    for i in range(len(values)):
+        total += values[i]
     return np.isfinite(total)
 
 

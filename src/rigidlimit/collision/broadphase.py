@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.arrays import contiguous
 from .._support.threads import in_pieces
 from ..bodies import Bodies
 from .tolerances import TOLERANCES
@@ -184,6 +185,7 @@ def meeting_balls(
     """
     if not len(radius):
         return np.zeros((0, 2), np.int64), 0
+    radius = contiguous(radius)
     level, cell, used = _levels(radius)
     levels = np.flatnonzero(used)
     balls = _sorted_by_bucket(np.ascontiguousarray(centre), radius, level, cell)

@@ -204,7 +204,7 @@ def thin_out(
             count -= 1
         else:
             i += 1
-    kept = 0
+    kept = np.int64(0)
     for i in range(count):
         label = _label_near(p[i], of[i, 0], incident, names, snap)
         g = p[i, 0] * normal[0] + p[i, 1] * normal[1] + p[i, 2] * normal[2] - height

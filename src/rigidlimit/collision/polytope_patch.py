@@ -201,7 +201,7 @@ def first_patch(
     the other's, each if its cosine with the normal is above ``across``.
     """
     if even:
-        patch = cut(pair, 0, faces.face_a, cutting.mid, faces.cosine, cutting)
+        patch = cut(pair, np.int64(0), faces.face_a, cutting.mid, faces.cosine, cutting)
         fits = patch.corners > 0 and abs(patch.least / patch.cosine - pair.gap) <= slack
         if fits and patch.incident == pair.b.row + faces.face_b:
             return patch

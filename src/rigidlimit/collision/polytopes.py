@@ -152,7 +152,7 @@ def _contacts(a, b, reach, shape_of, radius, position, turn, table):
         if patch.corners > 0:
             written = write_patch(out[count:], p, pair, patch, single, cutting)
         if written == 0:
-            write_point(out[count], p, 0, pair)
+            write_point(out[count], p, np.int64(0), pair)
             written = 1
         count += written
     return out[:count]

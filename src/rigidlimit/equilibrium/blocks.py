@@ -183,11 +183,11 @@ def _positions(begins, body, ptr, col):
     for i in range(len(begins) - 1):
         for g in range(begins[i], begins[i + 1]):
             for h in range(begins[i], begins[i + 1]):
-                at[e] = _block(ptr, col, body[g], body[h])
+                at[e] = _block(ptr, col, np.int64(body[g]), np.int64(body[h]))
                 e += 1
     for i in range(len(ptr) - 1):
         for e in range(ptr[i], ptr[i + 1]):
-            across[e] = _block(ptr, col, col[e], i)
+            across[e] = _block(ptr, col, np.int64(col[e]), i)
     return at, across
 
 
@@ -199,7 +199,7 @@ def _fill_base(inertia, places, pattern, present, shift, base):
         row = body_of[i]
         for e in range(mptr[i], mptr[i + 1]):
             column = body_of[midx[e]]
-            at = _block(ptr, col, row, column)
+            at = _block(ptr, col, np.int64(row), np.int64(column))
             base[at, place[i] - width * row, place[midx[e]] - width * column] += mval[e]
     for i in range(len(ptr) - 1):
         at = _block(ptr, col, i, i)

@@ -37,9 +37,10 @@ def fronts_of(blocks: Blocks) -> Fronts:
     """Fronts of K, by nested dissection; one front if it is small."""
     n, width = blocks.size, blocks.width
     if n <= ONE_FRONT:
-        none, ends = np.zeros(0, np.int64), np.array([0, 0])
+        # of the types that fronts of several have
+        rows, none, ends = np.zeros(0, np.int32), np.zeros(0, np.int64), np.array([0, 0])
         return Fronts(
-            np.arange(n), np.array([0, n]), none, ends, np.array([-1]), none, ends, np.array([0])
+            np.arange(n), np.array([0, n]), rows, ends, np.array([-1]), none, ends, np.array([0])
         )
     bodies = np.arange(n // width + 1)
     touch, empty = blocks.touch, (np.zeros(n + 1, np.int32), np.zeros(0, np.int32))

@@ -130,7 +130,7 @@ def _step_of_forces(a, out, D, dx, room):
     differ from those of a."""
     K, answer, part, pivots = room
     n, d = len(dx), D.shape[1]
-    size = 0
+    size = np.int64(0)  # a kernel that takes a constant is compiled for it too
     for i in range(len(D)):
         if D[i, 0, 0] != 0.0:
             for b in range(d):

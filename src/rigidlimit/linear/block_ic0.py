@@ -80,7 +80,7 @@ def _by_earlier(rows, i, inverse, S, block):
     for u in range(len(block)):
         for v in range(u + 1):
             S[u, v] = 0.0
-    first = ptr[i]
+    first = np.int64(ptr[i])
     while first < ptr[i + 1]:
         j, end = lo[first], first + 1
         while end < ptr[i + 1] and lo[end] == j:

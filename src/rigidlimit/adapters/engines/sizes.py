@@ -106,7 +106,8 @@ def sizes_of(
 def _of_all(point):
     """Size of all contacts, 1 for a single point."""
     m = len(point)
-    size = _sizes(np.arange(m), np.zeros(m, np.int64), 1, point, np.zeros((0, 2, 3)))[0]
+    nothing, one = np.zeros((0, 2, 3)), np.int64(1)  # compiled anew for a constant
+    size = _sizes(np.arange(m), np.zeros(m, np.int64), one, point, nothing)[0]
     return size if size > 0.0 else 1.0
 
 

@@ -97,7 +97,7 @@ def mend_mujoco(model, state, ncon, nefc, far):
     m = len(row)
     speeds, position, margin = state_arrays[0], efc[5], efc[6]
     first, dim, pyramidal = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.bool_)
-    s, other = 2, len(efc[4])
+    s, other = np.int64(2), len(efc[4])
     for i in range(m):
         first[i], dim[i] = contact[5][row[i]], contact[3][row[i]]
         pyramidal[i] = pyramids and dim[i] > 1
@@ -168,7 +168,7 @@ def mend_mujoco(model, state, ncon, nefc, far):
             rows(at[2], count_before, 3), floats(at[3], count_before),
             rows(at[4], count_before, 3),
         )  # fmt: skip
-        memory = remembered(earlier, geom, point, frame)
+        memory = remembered(earlier, geom.astype(np.int64), point, frame)
     given = Given(
         values, column, count, normal, tangential, friction, stiffness, gap, tolerance, own_load,
         kind, held, tree, reach, accuracy, 1.0, memory,

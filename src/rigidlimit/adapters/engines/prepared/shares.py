@@ -94,7 +94,7 @@ def shared(given: Given, law: Law) -> Shared:
     own = given.values, given.column, given.count
     force, tangential, kept = given.normal_force.copy(), rubs.copy(), np.zeros(m)
     bears = np.zeros(m, np.bool_)
-    normals = compressed(own[0], own[1], own[2], 1)
+    normals = compressed(own[0], own[1], own[2], np.int64(1))
     most, norm = row_sizes(*normals, reach)
     powerless = most <= _ROUNDING * max(given.unit, most.max())
     largest, pressing = 0.0, np.zeros(m)
@@ -109,7 +109,7 @@ def shared(given: Given, law: Law) -> Shared:
     if given.kind == ENGINE:
         load += delivered_by(*normals, pressing, len(load))
     if rough:
-        mu, weight = larger_and_parts(given.friction[:, :2])
+        mu, weight = larger_and_parts(given.friction)
         flat, borne = carried(pressing, rubs, weight, powerless, law.friction_tolerance)
         engine = flat.reshape(m, 3)
         if given.kind != TOTAL:

@@ -23,6 +23,7 @@ distance from the origin; v corners, n face normals, h face heights, e edge dire
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .._support.threads import in_pieces
 from ..bodies import Bodies, State, rotations
 from .contacts import Pieces
@@ -88,7 +89,7 @@ def polytope_polytope(
     )
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _best_patch(pair, patch, cutting):
     """(patch, whether its corners come beside the nearest points), from the patch of the separating
     face or none."""

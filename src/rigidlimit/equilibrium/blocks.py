@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from .._support.compiled import INNER
 from ..linear.dissection import coupled_bodies, grouped, neighbours_of_rows
 
 WIDEST = 6
@@ -160,7 +161,7 @@ def _fill_rows(matrix, places, incidences, rows):
                 rows[g, a, place[idx[e]] - width * body[g]] += val[e]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _block(ptr, col, i, j):
     """Position of block (i, j)."""
     low, high = ptr[i], ptr[i + 1] - 1

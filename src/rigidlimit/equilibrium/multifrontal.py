@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .._support.memory import check_room
 from ..linear.dissection import elimination_order
 from ..linear.fronts import SETTINGS, Fronts, dense_fronts
@@ -177,7 +178,7 @@ def _factorize(tree, blocks, entries, pivots, room):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _collect(blocks, low, k, local, ld, front):
     """Adds the blocks of K whose first column is one of the front's own."""
     ptr, col, across, values, body_at, place = blocks
@@ -197,7 +198,7 @@ def _collect(blocks, low, k, local, ld, front):
                         front[(a + y) * ld + c + x] += other[x, y]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _add_update(update, rows, local, ld, front):
     """Adds what a child passed on, column by column."""
     size = len(rows)
@@ -207,7 +208,7 @@ def _add_update(update, rows, local, ld, front):
             front[to + local[rows[i]]] += update[j * size + i]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _keep(front, k, r, entries):
     """The k columns of an eliminated front, then F_PR."""
     begin = k * (k + r)
@@ -218,7 +219,7 @@ def _keep(front, k, r, entries):
             entries[begin + j * k + i] = front[(k + j) * (k + r) + i]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _pass_on(front, k, r, update):
     """F_RR, column by column."""
     for j in range(r):
@@ -226,7 +227,7 @@ def _pass_on(front, k, r, update):
             update[j * r + i] = front[(k + j) * (k + r) + k + i]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _eliminate(front, k, r, pivots):
     left, right, no, unit = (
         MORE_LETTERS[0:1], MORE_LETTERS[1:2], MORE_LETTERS[2:3], MORE_LETTERS[3:4]

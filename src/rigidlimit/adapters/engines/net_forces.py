@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..._support import arrays
 from ..._support.arrays import contiguous
+from ..._support.compiled import INNER
 from ..._support.display import Brief
 from ...errors import InputError
 from .geometry import cross, frames_along
@@ -249,7 +250,7 @@ def _sums(sides, about, point, frame, force, rubs, engine_force, engine_rubs, ma
     return out, centre, total, least
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _add(sign, arm, frame, force, rubs, out):
     """out (2, 3) += force and torque of one contact: spin and rolling moments are the entries of
     ``rubs`` after the second."""

@@ -8,6 +8,7 @@ are addresses, since numba takes as long for each array or number of Python as f
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ..matching import remembered
 from ..mujoco_rows import contact_forces
 from ..mujoco_state import in_place
@@ -26,7 +27,6 @@ from .answer import (
     SOLVES,
     shapes,
 )  # fmt: skip
-from .compiled import INNER
 from .mujoco_rows import columns_moved, engine_residual, fill_rows, spans_of
 from .shares import AS_GIVEN, Given, Law, shared
 from .sizes import centres, tree_sizes

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ....compatibility.rough_light import DIGITS, LIGHT
 from ....equilibrium.law import CompiledLaw
 from ....linear.column_scaling import ROUNDING
@@ -18,7 +19,7 @@ from ..matrices import delivered_by, row_sizes
 from ..tolerances import TOLERANCES
 from . import codes
 from .columns import compressed
-from .compiled import FLAT, INNER
+from .compiled import FLAT
 from .network import ALONE, Network, equilibrium, missing
 from .weak import hangs_on_several, suspects, without_weak
 

@@ -3,10 +3,10 @@
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ..matrices import touching
 from ..sizes import sizes_of
 from .columns import compressed
-from .compiled import INNER
 
 
 @njit(**INNER)

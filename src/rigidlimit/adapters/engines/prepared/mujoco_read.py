@@ -8,6 +8,7 @@ are addresses, since numba takes as long for each array or number of Python as f
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ..matching import remembered
 from ..mujoco_rows import contact_forces
 from ..mujoco_state import in_place
@@ -26,7 +27,6 @@ from .answer import (
     SOLVES,
     shapes,
 )  # fmt: skip
-from .compiled import INNER
 from .mujoco_rows import columns_moved, engine_residual, fill_rows, spans_of
 from .shares import AS_GIVEN, Given, Law, shared
 from .sizes import centres, tree_sizes
@@ -100,7 +100,7 @@ def mend_mujoco(model, state, ncon, nefc, far):
     m = len(row)
     speeds, position, margin = state_arrays[0], efc[5], efc[6]
     first, dim, pyramidal = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.bool_)
-    s, other = 2, len(efc[4])
+    s, other = np.int64(2), len(efc[4])
     for i in range(m):
         first[i], dim[i] = contact[5][row[i]], contact[3][row[i]]
         pyramidal[i] = pyramids and dim[i] > 1
@@ -171,7 +171,7 @@ def mend_mujoco(model, state, ncon, nefc, far):
             rows(at[2], count_before, 3), floats(at[3], count_before),
             rows(at[4], count_before, 3),
         )  # fmt: skip
-        memory = remembered(earlier, geom, point, frame)
+        memory = remembered(earlier, geom.astype(np.int64), point, frame)
     given = Given(
         values, column, count, normal, tangential, friction, stiffness, gap, tolerance, own_load,
         kind, held, tree, reach, accuracy, 1.0, memory,

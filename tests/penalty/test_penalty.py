@@ -1,5 +1,7 @@
 """The soft-particle DEM: law, time stepping, rest."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -161,6 +163,14 @@ def test_background_damping_keeps_rest(law, background):
     force = still.contacts.carry_over(result.contacts, result.force)
     # unbalanced force 1e-8 of a weight, and what the slowest mode makes of it
     np.testing.assert_allclose(force, still.force, atol=1e-5 * still.force.max())
+
+
+def test_what_stalls_is_told_of_background_damping():
+    """Property: what gets no nearer to rest names the option that brings it there, nothing else."""
+    result = PenaltySimulation(rl.scenes.pyramid(2, young=50e5)).run()
+    stalled = replace(result, status=rl.Status.STALLED, at_rest=False)
+    assert "PenaltySimulation(background=" in stalled.message
+    assert "background" not in replace(stalled, at_rest=True).message + result.message
 
 
 def test_moving_floor_lifts():

@@ -7,6 +7,7 @@ from scipy.optimize import lsq_linear, nnls
 from scipy.spatial import cKDTree
 
 import rigidlimit as rl
+from rigidlimit._support.arrays import with_short_indices
 from rigidlimit.conditioning.tolerances import TOLERANCES
 from rigidlimit.dynamics.problem import ContactProblem
 
@@ -14,12 +15,13 @@ GRAVITY = 9.81
 
 
 def contact_problem(B, mass, bias, free_velocity, dt) -> ContactProblem:
-    """ContactProblem from a gap gradient and the diagonal of the mass matrix."""
+    """ContactProblem from a gap gradient and the diagonal of the mass matrix, with the indices that
+    problems of a program have: kernels are compiled once a type of index."""
     mass = np.asarray(mass, float)
     return ContactProblem(
-        B=sp.csr_array(B),
-        mass=sp.csr_array(sp.diags_array(mass)),
-        inverse_mass=sp.csr_array(sp.diags_array(1.0 / mass)),
+        B=with_short_indices(sp.csr_array(B)),
+        mass=with_short_indices(sp.csr_array(sp.diags_array(mass))),
+        inverse_mass=with_short_indices(sp.csr_array(sp.diags_array(1.0 / mass))),
         bias=np.asarray(bias, float),
         free_velocity=np.asarray(free_velocity, float),
         dt=dt,

@@ -28,6 +28,49 @@ def test_no_kernel_is_made_by_a_function():
     assert not found
 
 
+def _is_kernel(node, options="njit"):
+    return isinstance(node, ast.FunctionDef) and any(
+        "njit" in ast.unparse(d) and options in ast.unparse(d) for d in node.decorator_list
+    )
+
+
+def _outside_kernels(node):
+    """All nodes of programs of Python."""
+    for child in ast.iter_child_nodes(node):
+        if not _is_kernel(child):
+            yield child
+            yield from _outside_kernels(child)
+
+
+def test_python_calls_no_kernel_without_an_entry():
+    """Property: calls from Python of a kernel of ``INNER``, which ends the process, are nowhere in
+    the package; kernels are known by their module and name."""
+    package = Path(rigidlimit.__file__).parent
+    trees = {path: ast.parse(path.read_text()) for path in package.rglob("*.py")}
+    inner = {
+        (path.with_suffix(""), node.name)
+        for path, tree in trees.items()
+        for node in tree.body
+        if _is_kernel(node, "INNER") or _is_kernel(node, "FLAT")
+    }
+    assert len(inner) > 200  # the test sees them
+    found = []
+    for path, tree in trees.items():
+        known = {name for module, name in inner if module == path.with_suffix("")}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                module = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+                for alias in node.names:
+                    if (module, alias.name) in inner:
+                        known.add(alias.asname or alias.name)
+        found += [
+            f"{path.name}:{node.lineno} {node.id}"
+            for node in _outside_kernels(tree)
+            if isinstance(node, ast.Name) and node.id in known
+        ]
+    assert not found
+
+
 def test_one_type_of_index():
     """Reference twin: scipy's product of two arrays with long indices, entry by entry; one too
     large for short ones stays as it is."""

@@ -271,8 +271,12 @@ def test_cut_of_a_local_problem():
     W, q, _ = noisy_pyramid(1e-6)
     problem = normal_problem(local_problem(W, q), cut=1e-12)
     assert problem.B.shape[1] > 15 and problem.threshold == 1e-12
-    with pytest.raises(InputError, match="cut"):
-        normal_problem(local_problem(W, q), cut=-1.0)
+    for kind in ("local", "global"):
+        for wrong in (-1.0, 0.0, np.nan, 1.0, 2.0, "a"):
+            with pytest.raises(InputError, match=r"cut is .*; expected a number between 0 and 1"):
+                normal_problem(small_problem(kind), cut=wrong)
+    with pytest.raises(InputError, match="this one is global and has B itself: expected no cut"):
+        normal_problem(small_problem("global"), cut=0.1)
 
 
 def test_printed_digits_are_noise():
@@ -317,6 +321,7 @@ DAMAGE = {
     "no q": (lambda file, path: file.__delitem__("fclib_local/vectors/q"), "lacks"),
     "short q": (lambda file, path: put(file, "vectors/q", np.zeros(5)), "q in .* has shape"),
     "bad nz": (lambda file, path: put(file, "W/nz", [-7]), "nz = -7"),
+    "fewer nz": (lambda file, path: put(file, "W/nz", [5]), r"nz = 5 triplets, and 7, 36 and 36"),
     "wild row": (lambda file, path: put(file, "W/i", np.full(36, 99)), "damaged"),
     "wild pointer": (lambda file, path: put(file, "W/p", np.arange(7) * 50), "damaged"),
     "short p": (lambda file, path: put(file, "W/p", np.arange(3)), "damaged"),

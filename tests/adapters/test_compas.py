@@ -226,6 +226,9 @@ def test_wrong_files(tmp_path):
         read_compas(path)
     with pytest.raises(InputError, match="cannot be read"):
         read_compas(tmp_path / "none.json")
+    path.write_bytes(b"\xcd\x00")
+    with pytest.raises(InputError, match="cannot be read: it is not UTF-8 text"):
+        read_compas(path)
     with pytest.raises(InputError, match="no block 'x'"):
         stack().statics(supports=["x"])
     with pytest.raises(InputError, match="in the plane"):

@@ -221,12 +221,24 @@ def test_bad_input_is_one_clear_error():
         mender.mend_many([data, other])
     with pytest.raises(InputError, match="stifness"):
         Mender(model, stifness=1.0)
+    with pytest.raises(InputError, match="tolerance is 'a'; expected a positive number"):
+        Mender(model, tolerance="a")
+    for wrong in ("x", ["x"]):
+        with pytest.raises(InputError, match="equalities names 'x'; expected 'rigid', 'given'"):
+            Mender(model, equalities=wrong)
+    with pytest.raises(InputError, match="friction is a function that does not take two arguments"):
+        Mender(model, friction=lambda: 1.0).mend(data)
     with pytest.raises(InputError, match="no geom"):
         Mender(model, stiffness={"flor": 1.0}).mend(data)
     data.qpos[0] += 0.3
     with pytest.raises(InputError, match=r"mj_forward|mj_step"):
         mender.mend(data)
     data.qpos[0] -= 0.3
-    data.qvel[0] = np.nan
-    with pytest.raises(InputError, match="finite"):
-        mender.mend(data)
+    for name in ("qpos", "qvel", "qacc"):
+        values = getattr(data, name)
+        for place, wrong in ((4, np.nan), (1, np.inf)):
+            known, values[place] = values[place], wrong
+            with pytest.raises(InputError, match=rf"data\.{name}\[{place}\] is {wrong}; .*finite"):
+                mender.mend(data)
+            values[place] = known
+    assert isinstance(mender.mend(data), PreparedForces)

@@ -506,10 +506,11 @@ def test_data_of_another_cone(cone, other):
 
 def test_state_that_has_become_unstable():
     """One clear error that names the array; a model without contacts is none."""
-    model, data = beam((0, 1, 2), steps=3)
-    data.qvel[1] = np.nan
-    with pytest.raises(InputError, match=r"data\.qvel\[1\] is nan; .*unstable"):
-        from_mujoco(model, data)
+    for name in ("qpos", "qvel", "qacc"):
+        model, data = beam((0, 1, 2), steps=3)
+        getattr(data, name)[1] = np.nan
+        with pytest.raises(InputError, match=rf"data\.{name}\[1\] is nan; .*unstable"):
+            from_mujoco(model, data)
     alone = mujoco.MjModel.from_xml_string("<mujoco/>")
     mended = from_mujoco(alone, mujoco.MjData(alone))
     assert mended.message.startswith("MuJoCo: no contacts") and mended.total.shape == (0, 6)

@@ -139,9 +139,13 @@ def test_stiffness_and_friction_by_name():
         ({"friction": {"cube": -1.0}}, "expected coefficients >= 0"),
         ({"friction": {("cube",): 1.0}}, "expected a name, or a pair"),
         ({"stiffness": lambda a, b: None}, "stiffness is no number for"),
+        ({"stiffness": lambda pair: 1.0}, r"with the names of both parts, as stiffness\('pad"),
+        ({"friction": lambda a, b, c: 1.0}, "friction is a function that does not take two"),
     ):
         with pytest.raises(InputError, match=words):
             on_pads(**wrong)
+    with pytest.raises(TypeError, match="unsupported operand"):  # the function's own mistake
+        on_pads(stiffness=lambda a, b: a - b)
 
 
 def test_what_was_compatible_already_is_said():

@@ -149,6 +149,7 @@ def test_tables_without_names(read):
         ("1 2 x 4\n", {"columns": "x y z r"}, "line 1: .*4 numbers or more"),
         ("1 2 3 4\n", {"columns": "x y y r"}, "expected x and y, and each once"),
         ("1 2 3 4\n", {"format": "raw"}, "expected columns= as well"),
+        ("x,y,z,r\n", {}, "a line of names alone; expected numbers below it"),
     ],
 )
 def test_what_is_refused(read, text, options, told):

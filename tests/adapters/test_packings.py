@@ -210,6 +210,13 @@ def test_triclinic_box(written):
         ("a.dump", DUMP.replace("BOUNDS", "BOUNDS pp qq ff"), "line .*three pairs of pp"),
         ("a.csv", CSV.replace("x [mm],y [mm]", "a,b"), "names of its columns, x, y, z"),
         ("a.csv", "x,y,radius,type\n0,0,1,1\n3,0,1,1.5\n", "line 3: .*a whole number for type"),
+        ("a.csv", "x,y,z,radius\n0,0,0,1\n3,0,0,1e-300\n", "ball 1: radius is 1e-300; .* masses"),
+        ("a.csv", "x,y,z,radius\n0,0,0,1e200\n3,0,0,1\n", "ball 0: radius is 1e.200; .* masses"),
+        (
+            "a.csv",
+            "x,y,z,radius,density\n0,0,0,1e-50,1e-200\n",
+            "ball 0: its radius and density make a mass of 0 kg",
+        ),
         ("a.dump", DUMP.replace("ATOMS\n3", "ATOMS\n-3"), "line 16: found '-3'"),
         ("a.dump", DUMP.replace("-1 1", "1 -1"), "line 19: found '1 -1'; expected an upper bound"),
         ("a.dump", DUMP[: DUMP.index("1 1 0.5")].replace("ATOMS\n1", "ATOMS\n0"), "no atoms"),

@@ -510,6 +510,31 @@ def test_bodies_moved_by_hand_are_refused(client):
         from_pybullet(client, on_friction="keep")
 
 
+@pytest.mark.parametrize("move", [(0, 0, 0.1), (0, 0, -0.1), (0.1, 0, 0)], ids=str)
+@pytest.mark.parametrize("kind", ["box", "ball"])
+def test_small_moves_by_hand_are_refused(client, kind, move):
+    """Property: a body moved by a tenth of its size, so that a contact point is off its bounding
+    box, is refused; what keeps the points within it is as a step's motion. (Moves of less than half
+    its size were taken, and mended with the other pose.)"""
+    here = dict(physicsClientId=client)
+    bullet.createMultiBody(0, bullet.createCollisionShape(bullet.GEOM_PLANE, **here), **here)
+    size = dict(halfExtents=[0.5] * 3) if kind == "box" else dict(radius=0.5)
+    of = bullet.GEOM_BOX if kind == "box" else bullet.GEOM_SPHERE
+    shape = bullet.createCollisionShape(of, **size, **here)
+    body = bullet.createMultiBody(12.0, shape, basePosition=[0, 0, 0.5], **here)
+    march(client, 50)
+    assert len(from_pybullet(client).force)
+    place, turn = bullet.getBasePositionAndOrientation(body, **here)
+    bullet.resetBasePositionAndOrientation(body, np.add(place, move), turn, **here)
+    if move[2] < 0.0 or (kind == "ball" and move[0]):
+        assert len(from_pybullet(client).force)
+    else:
+        with pytest.raises(InputError, match=r"is 0\.\d+ m off its contact point .* was moved"):
+            from_pybullet(client)
+    march(client, 1)
+    from_pybullet(client)
+
+
 def test_solver_that_stops_early_is_told(client):
     """Property: what Bullet's own analytics leave over is said, over gravity's part."""
     bricks(client)

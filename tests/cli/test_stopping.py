@@ -13,6 +13,7 @@ import rigidlimit as rl
 from rigidlimit.cli import main, stepping
 from rigidlimit.output import parts
 from rigidlimit.output.hdf5 import RunWriter, read_run
+from rigidlimit.paths.follow import _Following
 from tests.cli.program import forked
 
 
@@ -60,6 +61,25 @@ def test_demo_is_interrupted(tmp_path, monkeypatch, capsys):
     assert "A beam of weight 10" in printed
     assert said.splitlines()[-1] == "stopped; nothing was written"
     assert not (tmp_path / "demo").exists()
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_path_is_interrupted(tmp_path, monkeypatch, capsys, rows):
+    """Property: --resume is advised where there is something to go on with. (In the first stage
+    nothing is, and the command that was advised ended in an error.)"""
+    (tmp_path / "p.toml").write_text(
+        'gallery = "periodic-packing"\nparameters = { count = 16, dim = 2, friction = 0.0 }\n'
+        'path = [{ kind = "isotropic", pressures = [1.0, 2.0] }]\n'
+    )
+    command = ("path", tmp_path / "p.toml", "-q", "--out", tmp_path / "p.csv")
+    stage = _Following._stage
+    monkeypatch.setattr(
+        _Following, "_stage", lambda self, *a: stage(self, *a) if self.leg < rows else strike()
+    )
+    said = interrupted(capsys, *command).err.splitlines()[-1]
+    advice = "the same command with --resume continues" if rows else "nothing was kept"
+    assert said == f"stopped; {advice}"
+    assert (tmp_path / "p.csv.unfinished").exists() == bool(rows)
 
 
 def test_plot_is_interrupted(tmp_path, monkeypatch, capsys):

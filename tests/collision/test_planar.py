@@ -52,12 +52,14 @@ def separation(va, vb, normal):
 
 
 def test_polygons_against_the_hull_of_differences():
-    """Reference twin: signed distance, normal and points of 1,500 random pairs."""
+    """Reference twin: signed distance, normal and points of 1,500 random pairs, of 200 shapes,
+    which take longer to make than their contacts."""
     rng = np.random.default_rng(1)
     signs = np.zeros(2, int)
+    shapes = [random_polygon(rng) for _ in range(200)]
     for _ in range(1500):
         arm = rng.normal(size=2) * rng.choice([0.3, 1.0, 2.0])
-        scene = two(random_polygon(rng), random_polygon(rng), arm, *rng.uniform(0, 6, 2))
+        scene = two(*(shapes[k] for k in rng.integers(0, 200, 2)), arm, *rng.uniform(0, 6, 2))
         va, vb = corners(scene, 0), corners(scene, 1)
         found = find_contacts(scene.bodies, scene.state, 5.0)
         known = twin(va, vb)

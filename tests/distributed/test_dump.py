@@ -27,10 +27,11 @@ HEAD = "ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n{count}\nITEM: BOX BOUNDS
 
 def write_dump(
     path: Path, flags: str = "pp pp ff", count: int | None = None, layers: int = SIDE,
-    above: int = 0,
+    above: int = 0, larger: float = 0.53,
 ) -> Path:  # fmt: skip
     """Two snapshots of balls near a cubic lattice, which overlap, in no order, with gaps between
-    the ids; the upper layer is of type 2. above: of others above them, which touch nothing."""
+    the ids; the upper layer is of type 2. above: of others above them, which touch nothing.
+    larger: radius in the upper half."""
     rng = np.random.default_rng(0)
     axes = range(SIDE), range(SIDE), range(layers)
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, 3) + 0.5
@@ -40,7 +41,8 @@ def write_dump(
         for step in range(2):
             at = (grid + 0.02 * rng.standard_normal(grid.shape)) % [SIDE, SIDE, layers]
             lines = [
-                f"{3 * k + 2} {1 + (z > layers - 1)} {float(x)!r} {float(y)!r} {float(z)!r} 0.53"
+                f"{3 * k + 2} {1 + (z > layers - 1)} {float(x)!r} {float(y)!r} {float(z)!r} "
+                f"{larger if z > layers / 2 else 0.53}"
                 for k, (x, y, z) in enumerate([*at, *apart])
             ]
             file.write(HEAD.format(step=step, count=count or len(lines), flags=flags))
@@ -164,6 +166,7 @@ def folder(tmp_path_factory):
     write_dump(folder / "dilute.dump", above=SIDE**3)
     write_dump(folder / "gas.dump", layers=0, above=4)
     write_dump(folder / "types.dump", layers=2 * SIDE)
+    write_dump(folder / "sizes.dump", layers=2 * SIDE, larger=0.6)
     return folder
 
 
@@ -188,6 +191,7 @@ def told(folder):
     for friction in (0.0, 0.4):
         network(f"dilute-{friction}", 2, "dilute", friction, "--stiffness", 1e6)
     commands["types"] = Dump(folder / "types.dump", 2, TYPES, {"stiffness": 1e6})
+    commands["sizes"] = Dump(folder / "sizes.dump", 2, {1: 0.4, 2: 0.4})
     for name in ("few", "none", "gas"):
         network(name, MISTAKES[name][0], name, 0.4)
     for name in ("apart", "unknown", "balls"):
@@ -261,6 +265,19 @@ def test_a_part_may_have_smooth_balls_alone(folder, told, tmp_path):
     material = {kind: rl.Material(friction=mu) for kind, mu in TYPES.items()}
     scene = rl.read_packing(folder / "types.dump", material=material).scene
     same_contacts(told["types"]["out"], scene, tmp_path)
+
+
+@needs_petsc
+def test_stiffnesses_are_those_of_the_whole(folder, told):
+    """Reference twin: one of two ranks has the larger balls. The stiffness of Hooke's law has the
+    median radius of the scene, which was that of each rank's balls."""
+    assert "errors" not in told["sizes"], told["sizes"]
+    scene = rl.read_packing(folder / "sizes.dump", material=rl.Material(friction=0.4)).scene
+    whole = ContactNetwork.of_scene(scene)
+    with h5py.File(told["sizes"]["out"]) as file:
+        for name in ("stiffness", "tangential_stiffness"):
+            found = np.sort(file[f"contacts/{name}"][:])
+            np.testing.assert_allclose(found, np.sort(getattr(whole, name)), rtol=1e-14)
 
 
 @needs_petsc

@@ -10,8 +10,10 @@ import pytest
 
 from rigidlimit.compatibility import ContactHistory
 from rigidlimit.distributed import ContactNetwork, forces_of_file, write_copies
+from rigidlimit.distributed import ranks as ranks_module
 from rigidlimit.distributed.network_file import NetworkFile
 from rigidlimit.distributed.partition import by_space
+from rigidlimit.distributed.ranks import LAUNCHERS, OtherRankError, Ranks, launched
 from rigidlimit.errors import InputError, MissingExtra
 
 from .networks import boxes, column, crystal, network_of, rough_crystal
@@ -153,6 +155,43 @@ def test_without_petsc(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "petsc4py", None)
     with pytest.raises(MissingExtra, match="PETSc cannot be loaded"):
         forces_of_file(tmp_path / "balls.h5")
+
+
+class AlonePETSc:
+    """PETSc that was built with another MPI than that of the launcher."""
+
+    class COMM_WORLD:
+        getRank = staticmethod(lambda: 0)
+        getSize = staticmethod(lambda: 1)
+
+
+@pytest.mark.parametrize("names", LAUNCHERS.items())
+def test_processes_that_are_alone_are_refused(monkeypatch, names):
+    """Example: by the variables of each launcher, on the first process; one process is alone."""
+    for name in [*LAUNCHERS, *LAUNCHERS.values()]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(ranks_module, "petsc", lambda: AlonePETSc)
+    assert Ranks().size == 1
+    size, rank = names
+    monkeypatch.setenv(size, "2")
+    monkeypatch.setenv(rank, "0")
+    with pytest.raises(InputError, match="2 processes have been started, but each is alone"):
+        Ranks()
+    monkeypatch.setenv(rank, "1")
+    with pytest.raises(OtherRankError):
+        Ranks()
+
+
+def test_processes_of_srun(monkeypatch):
+    """Example: SLURM counts those of a step; tasks of a batch script without srun are none."""
+    for name in [*LAUNCHERS, *LAUNCHERS.values(), "SLURM_STEP_NUM_TASKS"]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SLURM_NTASKS", "4")
+    monkeypatch.setenv("SLURM_PROCID", "0")
+    assert launched() == (0, 1)
+    monkeypatch.setenv("SLURM_STEP_NUM_TASKS", "4")
+    monkeypatch.setenv("SLURM_PROCID", "3")
+    assert launched() == (3, 4)
 
 
 class OneRank:

@@ -125,7 +125,8 @@ def test_a_stopped_path_goes_on(scene_file, whole, tmp_path, rows):
 
     part = rl.paths.follow(*given, out=out, callback=stop)
     assert len(part.table) == rows and unfinished_of(out).exists() and not out.exists()
-    with pytest.raises(OutputError, match="resume=True continues"):
+    again = r"go on with --resume \(resume=True\), or begin anew with --overwrite"
+    with pytest.raises(OutputError, match=again):
         rl.paths.follow(*given, out=out)
     other = rl.scenes.load(str(scene_file))
     other.add(rl.Disk(0.1), position=(0, 0))
@@ -139,6 +140,13 @@ def test_a_stopped_path_goes_on(scene_file, whole, tmp_path, rows):
         rl.paths.follow(*given, out=out, resume=True, callback=fail)
     found = rl.paths.follow(*given, out=out, resume=True)
     assert not unfinished_of(out).exists()
+    with pytest.raises(OutputError, match=r"exists; begin anew with --overwrite \(overwrite=True"):
+        rl.paths.follow(*given, out=out)
+    finished = "nothing to resume: the path is finished; to follow it anew add --overwrite"
+    with pytest.raises(OutputError, match=finished):
+        rl.paths.follow(*given, out=out, resume=True)
+    with pytest.raises(OutputError, match="there is no unfinished path"):
+        rl.paths.follow(*given, out=tmp_path / "other.csv", resume=True)
     np.testing.assert_array_equal(found.table, whole.table)
     with open(out, encoding="utf-8") as sheet:
         lines = list(csv.DictReader(sheet))

@@ -1,5 +1,7 @@
 """The soft-particle DEM: law, time stepping, rest."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -163,6 +165,14 @@ def test_background_damping_keeps_rest(law, background):
     np.testing.assert_allclose(force, still.force, atol=1e-5 * still.force.max())
 
 
+def test_what_stalls_is_told_of_background_damping():
+    """Property: what gets no nearer to rest names the option that brings it there, nothing else."""
+    result = PenaltySimulation(rl.scenes.pyramid(2, young=50e5)).run()
+    stalled = replace(result, status=rl.Status.STALLED, at_rest=False)
+    assert "PenaltySimulation(background=" in stalled.message
+    assert "background" not in replace(stalled, at_rest=True).message + result.message
+
+
 def test_moving_floor_lifts():
     """Closed form: a held half-space that rises at a steady speed carries a ball along."""
     scene = rl.Scene()
@@ -254,6 +264,9 @@ def test_soft_starts_are_refused():
         PenaltySimulation(two_balls(), damping=0.1, restitution=0.1)
     with pytest.raises(InputError, match="engine"):
         PenaltySimulation(rl.scenes.beam(), engine="balls", stiffness_scale=1e6)
+    for background in (-1.0, np.nan, np.inf, True, "quenches"):  # the first speeds bodies up
+        with pytest.raises(InputError, match=r"background is .*a rate"):
+            PenaltySimulation(rl.scenes.beam(), background=background)
 
 
 def test_progress_and_stop():

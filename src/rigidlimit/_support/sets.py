@@ -34,7 +34,7 @@ def connected(
     use: np.ndarray,
     label: np.ndarray,
     count: int,
-    each: int = 1,
+    each: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sets that hang together by the columns ``use`` (n,) bool of compressed rows: of each of
     ``count`` labels, label (n,) of the columns, and of each ``each`` rows that follow one another.

@@ -27,6 +27,7 @@ from ..conditioning.several_bodies import cannot_bear
 from ..conditioning.tolerances import TOLERANCES as CONDITIONING
 from ..dynamics import ContactDynamicsResult, contact_dynamics
 from ..dynamics.inertia import inverse_mass
+from ..errors import InputError
 from ..linear.blas_threads import BlasThreads
 from .data_errors import impulse_error, left_open, step1_errors
 from .delassus import EPSILON, assembled, factorized
@@ -295,7 +296,7 @@ def normal_problem(captured: CapturedProblem, *, cut: float | None = None) -> No
     captured : CapturedProblem
     cut : float, optional
         Eigenvalues of a local W_NN below it, over the largest, are 0; by default the noise of W_NN
-        itself.
+        itself. Global problems, which have B, take none.
 
     Returns
     -------
@@ -305,7 +306,8 @@ def normal_problem(captured: CapturedProblem, *, cut: float | None = None) -> No
     Raises
     ------
     InputError
-        Where W_NN cannot be B B^T within the errors that it shows.
+        Where W_NN cannot be B B^T within the errors that it shows, and for a ``cut`` that is not
+        between 0 and 1.
 
     Examples
     --------
@@ -317,6 +319,14 @@ def normal_problem(captured: CapturedProblem, *, cut: float | None = None) -> No
     array([2.])
     """
     rows = np.arange(0, captured.dim * captured.contacts, captured.dim)
+    if cut is not None:
+        if not (arrays.is_positive(cut) and cut < 1.0):
+            raise InputError(f"cut is {arrays.short(cut)}; expected a number between 0 and 1")
+        if captured.kind != "local":
+            raise InputError(
+                f"cut is {cut:g}, for eigenvalues of W_NN in a local problem; this one is "
+                f"{captured.kind} and has B itself: expected no cut"
+            )
     if captured.kind == "local":
         W = sp.csr_array(captured.W)[rows][:, rows]
         factor = factorized(W, rounding=captured.rounding, cut=cut)

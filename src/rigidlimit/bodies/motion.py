@@ -13,6 +13,7 @@ in the world frame keeps neither. Both agree to first order in dt.
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from . import rotations
 from .bodies import Bodies, State
 
@@ -120,7 +121,7 @@ def _precess(inertia, inverse, axes, spin, dt):
     return middles, afters
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _times(A, x):
     return (
         A[0, 0] * x[0] + A[0, 1] * x[1] + A[0, 2] * x[2],
@@ -129,16 +130,16 @@ def _times(A, x):
     )
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _plus(a, s, b):
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _cross(a, b):
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

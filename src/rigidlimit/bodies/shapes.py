@@ -14,12 +14,21 @@ import numpy as np
 from .._support.arrays import is_positive, number
 from ..errors import SceneError
 
+LEAST, MOST = 1e-60, 1e60
+"""Lengths of shapes [m]: of others mass and moment of inertia, of their fifth powers, are 0 or
+infinite in floating point."""
+
 
 def check_positive(shape: str, **lengths: float) -> None:
     """Raises SceneError."""
     for name, value in lengths.items():
         if not is_positive(value):
             raise SceneError(f"{shape}: {name} is {value!r}; expected a positive length in metres")
+        if not LEAST <= value <= MOST:
+            raise SceneError(
+                f"{shape}: {name} is {value!r}; expected a length of {LEAST:g} to {MOST:g} m, of "
+                "which there are masses"
+            )
 
 
 def three_lengths(shape: str, name: str, value: Iterable) -> tuple[float, float, float]:

@@ -39,6 +39,7 @@ def path(
     from ..output.plots.style import figure_format
     from ..paths.follow import follow
     from ..paths.legs import legs_of
+    from ..paths.table_files import unfinished_of
     from ..scenes import load
 
     check_file("--out", out)
@@ -61,7 +62,8 @@ def path(
                 loaded, legs, out=out, resume=resume, overwrite=overwrite, progress=not quiet
             )
     except KeyboardInterrupt:
-        kept = "nothing was kept" if out is None else "the same command with --resume continues"
+        saved = out is not None and unfinished_of(out).exists()
+        kept = "the same command with --resume continues" if saved else "nothing was kept"
         typer.echo(f"stopped; {kept}", err=True)
         raise typer.Exit(130) from None
     if picture is not None:

@@ -16,6 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.arrays import contiguous
+from .._support.compiled import INNER
 from .._support.threads import in_pieces
 from ..bodies import Bodies
 from .tolerances import TOLERANCES
@@ -24,7 +26,7 @@ MAX_LEVEL = 60
 """Size ratios up to 2^60."""
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _column(level, x, y):
     """Hash of a column of cells; the cells of a column lie one after the other from there on."""
     h = (x * 73856093) ^ (y * 19349663) ^ (level * 50331653)
@@ -92,7 +94,7 @@ def _sorted_by_bucket(centre, radius, level, cell):
     return SortedBalls(start, order, place, at)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _twice_as_long(pairs):
     """Pairs (k, 2) in an array with room for as many more."""
     grown = np.empty((2 * len(pairs), 2), np.int64)
@@ -101,12 +103,12 @@ def _twice_as_long(pairs):
     return grown
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _in_cell(at, t, x, y, z, lv):
     return at[t, 0] == x and at[t, 1] == y and at[t, 2] == z and at[t, 3] == lv
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _overlap(place, s, t):
     dx = place[s, 0] - place[t, 0]
     dy = place[s, 1] - place[t, 1]
@@ -115,7 +117,7 @@ def _overlap(place, s, t):
     return dx * dx + dy * dy + dz * dz <= reach * reach
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _cell_in(place, at, s, lv, side):
     """The cell of ball s in the grid of a level, whose cells have this side."""
     if lv == at[s, 3]:
@@ -184,6 +186,7 @@ def meeting_balls(
     """
     if not len(radius):
         return np.zeros((0, 2), np.int64), 0
+    radius = contiguous(radius)
     level, cell, used = _levels(radius)
     levels = np.flatnonzero(used)
     balls = _sorted_by_bucket(np.ascontiguousarray(centre), radius, level, cell)

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numba.experimental import structref
 
+from .._support.compiled import INNER
 from .._support.structs import StructType, define
 from .pairs import Pairs
 from .polytope_pair import Polytope, new_polytope, take_shape
@@ -25,7 +26,7 @@ from .separation import (
 from .tolerances import TOLERANCES
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _over_face(v, loop, n, x):
     """Whether point x lies in the prism over a face."""
     for c in range(len(loop)):
@@ -65,7 +66,7 @@ class Search:
 define(Search, _SearchType)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _new_search(table):
     none = np.empty(0)
     segment = Polytope(
@@ -79,7 +80,7 @@ def _new_search(table):
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _place_segment(search, half, turn, arm):
     local, segment = search.ends_local, search.segment
     local[0, 2], local[1, 2] = -half, half
@@ -88,7 +89,7 @@ def _place_segment(search, half, turn, arm):
         segment.along[0, k] = turn[k, 2]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _end_over_face(search, table, face, best):
     """The segment's end that lies over that face and no higher than ``best``; -1: none does."""
     solid, ends = search.solid, search.segment.corners
@@ -102,7 +103,7 @@ def _end_over_face(search, table, face, best):
     return -1
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _stand_on(end, best, n, on_a, on_b):
     """The points where the segment's ``end`` (3,) stands over a face."""
     for k in range(3):
@@ -110,7 +111,7 @@ def _stand_on(end, best, n, on_a, on_b):
         on_a[k] = end[k] - best * n[k]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _across_edges(search, best, n, on_a, on_b):
     """The largest separation across the axis and an edge, if more than ``best``, the face's."""
     solid, segment, points = search.solid, search.segment, search.points
@@ -124,7 +125,7 @@ def _across_edges(search, best, n, on_a, on_b):
     return best
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _at_edges(search, best, n, on_a, on_b):
     """The distance of the segment from the corners and edges, and its direction into n (3,);
     ``best``, a face's separation, where that is the same."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .tolerances import TOLERANCES
 
 MADE = 512
@@ -29,14 +30,14 @@ class Polygon(NamedTuple):
     of: np.ndarray
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _copy(x, of_x, y, of_y):
     """Corner x and its names into y."""
     y[0], y[1], y[2] = x[0], x[1], x[2]
     of_y[0], of_y[1] = of_x[0], of_x[1]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _width(outline):
     """Largest distance of a corner (k, 3) from the first."""
     across = 0.0
@@ -48,14 +49,14 @@ def _width(outline):
     return across
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _beyond(x, start, ox, oy, oz):
     """How far x lies beyond a side through ``start``, times the length of o."""
     beyond = ox * (x[0] - start[0]) + oy * (x[1] - start[1])
     return beyond + oz * (x[2] - start[2])
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _cut(outline, side, along, margin, before, count, after, line):
     """The ``count`` corners of polygon ``before`` cut at one side of the outline, into ``after``;
     their number. margin: distance beyond the side that counts as inside; line: two corners have one
@@ -130,7 +131,7 @@ def clip(
     return count, lowest
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _in_line(before, x, after, normal, snap):
     """Whether corner x lies within ``snap`` of the line between its neighbours, which rise above it
     no more than rounding: the crossing that is nearest of all stays."""
@@ -143,14 +144,14 @@ def _in_line(before, x, after, normal, snap):
     return min(_rise(normal, x, before), _rise(normal, x, after)) <= TOLERANCES.nearer * snap
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _rise(normal, x, y):
     """Height of y above x."""
     dx, dy, dz = y[0] - x[0], y[1] - x[1], y[2] - x[2]
     return normal[0] * dx + normal[1] * dy + normal[2] * dz
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _label_near(x, label, incident, names, snap):
     """The label of the corner of ``incident`` nearest to x within ``snap``; else ``label``."""
     nearest = snap * snap
@@ -162,7 +163,7 @@ def _label_near(x, label, incident, names, snap):
     return label
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _same_corner(p, of, i, kept, label, snap):
     """The corner kept that corner i repeats: one of its label, or both made by cuts and within
     ``snap``; ``kept`` without one."""
@@ -174,7 +175,7 @@ def _same_corner(p, of, i, kept, label, snap):
     return kept
 
 
-@njit(cache=True)
+@njit(**INNER)
 def thin_out(
     polygon: Polygon,
     count: int,
@@ -204,7 +205,7 @@ def thin_out(
             count -= 1
         else:
             i += 1
-    kept = 0
+    kept = np.int64(0)
     for i in range(count):
         label = _label_near(p[i], of[i, 0], incident, names, snap)
         g = p[i, 0] * normal[0] + p[i, 1] * normal[1] + p[i, 2] * normal[2] - height

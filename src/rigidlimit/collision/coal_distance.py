@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from ..bodies import Box, Capsule, ConvexPolyhedron, Cylinder, Ellipsoid, Shape, Sphere
 from .pairs import Faces, Nearest, Pairs, put_rows, rows_of
 from .polish import polish
@@ -201,7 +202,7 @@ def nearest_by_coal(shapes: Sequence[Shape], pairs: Pairs, faces: Faces, solids:
     return search.found
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _rescale(row, scale, moved, arm):
     """Puts an answer of coal into the pair's lengths; (size of its normal, how far its points are
     from the centres of a and of b)."""

@@ -18,6 +18,7 @@ body about its centre:
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from ..bodies import Bodies, State, rotations
 from ..errors import ContactError
 from .capsule_polytopes import nearest_of_capsule
@@ -114,7 +115,7 @@ def _smooth(kind: np.ndarray) -> np.ndarray:
     return (kind == BALL) | (kind == ELLIPSOID)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _may_meet(solids, s, t, turn, arm, limit, room):
     """Whether a few steps of Frank and Wolfe's method towards the nearest points show no direction
     that separates solids s and t by more than ``limit``. room (6, 3): scratch."""

@@ -14,13 +14,14 @@ point of the surface. Pairs without a proof are left to another search.
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .pairs import Pairs
 from .rounded_hulls import basis
 from .solid_table import Solids, support, to_body
 from .tolerances import TOLERANCES
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _height_and_bend(axes, turn, n, sign, at, bend, square):
     """Adds the second derivative of h at sign * n to bend (3, 3); at (3,): the support point.
 
@@ -47,7 +48,7 @@ def _height_and_bend(axes, turn, n, sign, at, bend, square):
     return height
 
 
-@njit(cache=True)
+@njit(**INNER)
 def newton_step(
     axes_a: np.ndarray,
     axes_b: np.ndarray,
@@ -98,7 +99,7 @@ def newton_step(
     return value, across
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _to_unit(n):
     """Makes n (3,) of unit length; False where it has none."""
     length = n[0] * n[0] + n[1] * n[1] + n[2] * n[2]
@@ -109,7 +110,7 @@ def _to_unit(n):
     return True
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _points_along(pairs, p, solids, n, on_a, on_b):
     """Support points of pair p along n, in the axes of a; the separation along it."""
     turn, arm, d, at_b = pairs.turn[p], pairs.arm[p], np.empty(3), np.empty(3)

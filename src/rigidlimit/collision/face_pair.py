@@ -5,6 +5,7 @@ import numpy as np
 from numba import njit
 from numba.experimental import structref
 
+from .._support.compiled import INNER
 from .._support.structs import StructType, define
 
 
@@ -71,7 +72,7 @@ class FacePair:
 define(FacePair, _PairType)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _face(most):
     return Face(
         0, 0, np.empty((most, 3)), np.empty(most, np.int64), 0.0, np.empty(3), False,
@@ -79,7 +80,7 @@ def _face(most):
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(**INNER)
 def new_face_pair(most: int, turn: np.ndarray, arm: np.ndarray):
     """A ``FacePair`` for faces of at most ``most`` corners."""
     rows, room = 4 * most + 9, (2, 4 * most + 8)

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numba.experimental import structref
 
+from .._support.compiled import INNER
 from .._support.structs import StructType, define
 from ..bodies import Bodies, Polygon
 from .separation import midway
@@ -63,7 +64,7 @@ class Side:
 define(Side, _SideType)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def new_side(largest: int):
     """A ``Side`` of up to ``largest`` corners."""
     return Side(
@@ -84,7 +85,7 @@ def place(side: Side, shape: int, turn: np.ndarray, x: float, y: float, table: P
     side.count = hi - lo
 
 
-@njit(cache=True)
+@njit(**INNER)
 def separate(side: Side, other: Side, level: float):
     """Separation of the other polygon by each edge line of ``side``: the largest, its edge, and how
     many are above ``level``."""
@@ -103,7 +104,7 @@ def separate(side: Side, other: Side, level: float):
     side.separation, side.edge, side.equal = best, edge, count
 
 
-@njit(cache=True)
+@njit(**INNER)
 def without_width(a: Side, b: Side, same: float, ties: np.ndarray):
     """Whether polygons whose separation is zero up to ``same`` [m] touch with no width."""
     best = max(a.separation, b.separation)
@@ -150,7 +151,7 @@ def clip(side: Side, other: Side, out: np.ndarray):
     return 1 if c1 - c0 < 1e-9 * length else 2, e, tx, ty, min(out[0, 2], out[1, 2])
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _length(side):
     """Length of the edge that separates most."""
     v, i = side.corners, side.edge
@@ -158,7 +159,7 @@ def _length(side):
     return np.sqrt((v[j, 0] - v[i, 0]) ** 2 + (v[j, 1] - v[i, 1]) ** 2)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _between(a, b, mid, out):
     """Ends of the common stretch of the edges of a and b, seen along the direction ``mid`` (2,)
     midway between their normals, from a to b. out (2, 3): place of either end on the line midway
@@ -183,7 +184,7 @@ def _between(a, b, mid, out):
     return 1 if high - low < 1e-9 * (s1 - s0) else 2
 
 
-@njit(cache=True)
+@njit(**INNER)
 def midway_ends(a: Side, b: Side, size: float, mid: np.ndarray, ends: np.ndarray):
     """How many ends the edges have on the line midway between them; 0 where one of them is the
     reference: they do not separate equally, one is longer, or they are parallel."""
@@ -202,7 +203,7 @@ def midway_ends(a: Side, b: Side, size: float, mid: np.ndarray, ends: np.ndarray
     return found if abs(lowest - best) <= TOLERANCES.equal * size else 0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def a_is_reference(a: Side, b: Side, size: float):
     """Whether the edge of a goes first: it separates more, or as much and is no shorter."""
     if abs(a.separation - b.separation) <= TOLERANCES.equal * size:

@@ -7,12 +7,13 @@ import numpy as np
 from numba import njit
 from numba.experimental import structref
 
+from .._support.compiled import INNER
 from .._support.structs import StructType, define
 from .rounded_hulls import POINTS, RoundedHull
 from .tolerances import TOLERANCES
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _furthest(hull, i, s, sign, slack):
     """Whether point i of a body is as far as all others after the turn s; sign: of the direction
     looked along."""
@@ -24,7 +25,7 @@ def _furthest(hull, i, s, sign, slack):
     return furthest
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _turn_by(g, H, edge, drop, kinks, s, share):
     """Newton's turn s (2,) with ``kinks`` rows edge (2, 2) . s = drop (2,); share: multipliers."""
     uu, uv, vv = H
@@ -78,13 +79,13 @@ class Room:
 define(Room, _RoomType)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def new_room():
     """Room for ``top_near``."""
     return Room(np.empty(2), np.empty((2, 2)), np.empty(2), np.empty(2))
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _choose(hull, subset):
     """Chooses the points of a subset, given by its bits."""
     chosen, k = hull.chosen, 0
@@ -95,7 +96,7 @@ def _choose(hull, subset):
     hull.taken = k
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _add_kinks(hull, sign, row, room):
     """Kinks between the first point chosen and each other, from ``row`` on; returns the row after
     them."""
@@ -113,7 +114,7 @@ def _add_kinks(hull, sign, row, room):
     return row
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _left(share, first, last):
     """What multipliers first : last leave of one; -1 if one of them has the wrong sign."""
     left = 1.0
@@ -124,7 +125,7 @@ def _left(share, first, last):
     return left
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _give_weights(hull, left, share, first):
     """The shares of the points chosen: ``left`` of the first, then those from ``first`` on."""
     weight, chosen = hull.weight, hull.chosen
@@ -135,7 +136,7 @@ def _give_weights(hull, left, share, first):
         weight[chosen[c]] = share[first + c - 1]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _top_on(g0, H, a, b, slack, s, room):
     """``top_near`` where the points chosen of both bodies are furthest all at once."""
     g, share, i0, j0 = room.g, room.share, a.chosen[0], b.chosen[0]
@@ -155,7 +156,7 @@ def _top_on(g0, H, a, b, slack, s, room):
     return True
 
 
-@njit(cache=True)
+@njit(**INNER)
 def top_near(
     g0: np.ndarray,
     H: tuple,
@@ -182,7 +183,7 @@ def top_near(
     return False
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _nearest_to(flat, high, count, slack, x, y, weight):
     """Distance in the plane from (x, y) to the hull of those of points flat (count, 2) that are as
     high as the first; weight (POINTS,) gets the shares of the nearest point of the hull."""
@@ -218,7 +219,7 @@ def _nearest_to(flat, high, count, slack, x, y, weight):
     return best
 
 
-@njit(cache=True)
+@njit(**INNER)
 def ends_bear(a: RoundedHull, b: RoundedHull, g: np.ndarray, slack: float, s: np.ndarray):
     """Whether the other body's furthest points stand within the rim of an end seen along its axis.
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .tolerances import TOLERANCES
 
 
@@ -12,7 +13,7 @@ def dot(x: np.ndarray, y: np.ndarray):
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def common_stretch(a: np.ndarray, b: np.ndarray, n: np.ndarray, point: np.ndarray, gap: np.ndarray):
     """Ends of the common stretch of lines a, b (2, 3) into point (2, 3), gap (2,); their number."""
     length = cross = other = s0 = s1 = 0.0
@@ -41,7 +42,7 @@ def common_stretch(a: np.ndarray, b: np.ndarray, n: np.ndarray, point: np.ndarra
     return 2
 
 
-@njit(cache=True)
+@njit(**INNER)
 def is_line(
     corners: np.ndarray,
     names: np.ndarray,

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 from numba.experimental import structref
 
+from .._support.compiled import INNER
 from .._support.structs import StructType, define
 from .kinks import Room, new_room
 from .pairs import Pairs
@@ -57,7 +58,7 @@ class Search:
 define(Search, _SearchType)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def new_search(pairs: Pairs, solids: Solids):
     """A ``Search`` that has no pair yet."""
     a = new_hull(solids.size[0], solids.vertices[:0])
@@ -69,14 +70,14 @@ def new_search(pairs: Pairs, solids: Solids):
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _take_shape(hull, solids, s):
     start = solids.vertex_start
     hull.kind, hull.size = solids.kind[s], solids.size[s]
     hull.corners = solids.vertices[start[s] : start[s + 1]]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def take_pair(
     search: Search, pairs: Pairs, solids: Solids, p: int, normal: np.ndarray, facing: float
 ):
@@ -109,7 +110,7 @@ def look(search: Search):
     search.value = value
 
 
-@njit(cache=True)
+@njit(**INNER)
 def take_points(search: Search):
     """The points shared by each body's furthest ones, on the bodies; how far they are from facing
     each other, the largest component of x_b - x_a - value n."""
@@ -122,7 +123,7 @@ def take_points(search: Search):
     return off
 
 
-@njit(cache=True)
+@njit(**INNER)
 def look_across(search: Search):
     """Axes across the direction, where the points are in them, and the slope of f without them."""
     a, b, n, u, v, slope = search.a, search.b, search.n, search.u, search.v, search.slope
@@ -149,7 +150,7 @@ def share(hull: RoundedHull):
             shared[k] += weight[i] * points[i, k]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def within_ends(search: Search):
     """Moves the points into the ends of cylinders seen along their axes, and below each other."""
     a, b, n, xa, xb = search.a, search.b, search.n, search.on_a, search.on_b

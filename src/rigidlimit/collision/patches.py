@@ -10,6 +10,7 @@ points.
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .clipping import Polygon, clip, thin_out
 from .contacts import FEATURES
 from .face_pair import new_face_pair
@@ -30,7 +31,7 @@ MISSED = 2 * np.sqrt(2 * TOLERANCES.aligned)
 """The same where the normal is a face's only nearly."""
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _number(label, out, first, count):
     """``label``, or the next one free among rows first : count of out; clashes are rare."""
     number = label % FEATURES
@@ -44,7 +45,7 @@ def _number(label, out, first, count):
     return number
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _middle(pair, out):
     """The middle of the nearest points into out (3,)."""
     on_a, on_b = pair.on_a, pair.on_b
@@ -52,7 +53,7 @@ def _middle(pair, out):
         out[k] = 0.5 * (on_a[k] + on_b[k])
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _look(pair, solids):
     """The faces of both bodies that look at each other along ``n``."""
     a, b, n, turn, d, local = pair.a, pair.b, pair.n, pair.turn, np.empty(3), np.empty(3)
@@ -73,7 +74,7 @@ def _look(pair, solids):
     b.flat = b.count > 2 and -dot(b.normal, n) > (1 - TOLERANCES.aligned)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _separates_more(pair, solids):
     """How much more the face of b separates the bodies than that of a does [m]."""
     a, b, d, at = pair.a, pair.b, np.empty(3), np.empty(3)
@@ -85,19 +86,19 @@ def _separates_more(pair, solids):
     return more - support(solids, a.shape, d, at)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _one_kind(a, b, solids):
     """Whether two faces of one kind of solid look at each other."""
     return a.flat and b.flat and solids.kind[a.shape] == solids.kind[b.shape]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _is_round(body, solids):
     """Whether a body's faces are round ends."""
     return solids.kind[body.shape] == CYLINDER
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _add_nearest(pair):
     """The nearest points as one contact more."""
     pair.label[pair.count], pair.height[pair.count] = 0, pair.gap
@@ -105,7 +106,7 @@ def _add_nearest(pair):
     pair.count += 1
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _reference(pair, solids):
     """(body of the reference face, cosine between the direction of the cut and its normal, whether
     that direction lies midway between both normals); the direction goes into ``mid``.
@@ -128,7 +129,7 @@ def _reference(pair, solids):
     return 1 if second else 0, 1.0, False
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _clip_face(pair, side):
     """Cuts the other face to the outline of that of body ``side`` along ``mid``: (corners, least
     gap)."""
@@ -140,7 +141,7 @@ def _clip_face(pair, side):
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _take_corners(pair, side, half, found):
     """Contacts at the corners that ``_clip_face`` found; half: cosine between the direction of the
     cut and the reference face's normal. Returns the least gap."""
@@ -159,7 +160,7 @@ def _take_corners(pair, side, half, found):
     return least
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _cut_reference(pair, solids, alike):
     """``_reference``, and how many corners the other face has, cut to its outline; of the smaller
     face where the larger one has not the nearest points, whose gap is known up to ``alike``."""
@@ -174,7 +175,7 @@ def _cut_reference(pair, solids, alike):
     return side, half, even, found
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _patch(pair, solids):
     """Contacts of a face with a face or line."""
     a, b, n, size = pair.a, pair.b, pair.n, pair.size
@@ -195,7 +196,7 @@ def _patch(pair, solids):
         take_sliver(pair, side, solids)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _point_on_face(pair, solids):
     """Nearest points of a point and a face, whose own normal it is."""
     a, b, n, on_a, on_b, turn = pair.a, pair.b, pair.n, pair.on_a, pair.on_b, pair.turn
@@ -213,7 +214,7 @@ def _point_on_face(pair, solids):
         step(on_a, dot(b.corners[0], n) - dot(on_a, n), n, on_b)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _lines(pair, solids):
     """Contacts at the ends of the common stretch of straight lines side by side, if there are."""
     a, b, n = pair.a, pair.b, pair.n
@@ -224,7 +225,7 @@ def _lines(pair, solids):
         pair.label[0], pair.label[1] = 0, 2
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _write(rows, p, pair, limit, solids):
     """Contacts of pair p with gaps up to ``limit`` into rows (.., 10), or else that of the nearest
     points, whatever its gap; how many."""

@@ -18,6 +18,7 @@ rounding does not grow with the distance from the origin.
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from ..bodies import Bodies, State, rotations
 from .contacts import Pieces
 from .facing_edges import (
@@ -34,7 +35,7 @@ from .facing_edges import (
 from .tolerances import TOLERANCES
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _write_ends(rows, p, number, found, ends, nx, ny, limit):
     """Contacts of pair p at the ends (2, 3) within ``limit`` into rows (.., 7); how many. Of two
     ends in one place the nearer one."""
@@ -49,7 +50,7 @@ def _write_ends(rows, p, number, found, ends, nx, ny, limit):
     return count
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _closest(v, k, w, m, best, sign, out):
     """Closest corner of w to an edge of v, if nearer than the square ``best``.
 
@@ -72,7 +73,7 @@ def _closest(v, k, w, m, best, sign, out):
     return best
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _write_corners(row, p, a, b, own, sign, size, near):
     """The contact of pair p at its closest points into row (7,). Where bodies overlap by rounding,
     the normal and separation are those of the edge of ``own``, a (sign 1) or b (sign -1)."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from ..bodies import Bodies, State, rotations
 from .contacts import Pieces
 from .kinds import (
@@ -181,7 +182,7 @@ def _contacts(bodies, walls, pairs, table, out):
     return count
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _turn(q, out):
     """Rotation matrix of a unit quaternion."""
     w, x, y, z = q
@@ -202,7 +203,7 @@ def _turn(q, out):
     )
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _core(kind, number, row, radius, axes, normal, core):
     """Writes point ``number`` of a shape for the plane's unit normal in body axes to ``core``.
 

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .kinds import CYLINDER
 from .kinks import ends_bear, top_near
 from .normal_search import (
@@ -73,7 +74,7 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _before_axis(n, u, v, s, sign):
     """The share of a step sign * (u, v) . s of n that ends well before the axis of a disk."""
     toward = -sign * s[0] * (n[0] * u[0] + n[1] * u[1])
@@ -81,14 +82,14 @@ def _before_axis(n, u, v, s, sign):
     return min(1.0, 0.5 * (n[0] * n[0] + n[1] * n[1]) / toward) if toward > 0 else 1.0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _unit(n):
     size = np.sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2])
     for k in range(3):
         n[k] /= size
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _bend(bend_a, bend_b, u, v, du, dv):
     """Second derivative in the axes u, v (du, dv in those of b) across the normal: uu, uv, vv."""
     uu = uv = vv = 0.0
@@ -101,7 +102,7 @@ def _bend(bend_a, bend_b, u, v, du, dv):
     return uu, uv, vv
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _find_top(search):
     """Newton's step into ``turn_by``, with the shares of the points; whether there is one."""
     a, b, value, slack = search.a, search.b, search.value, search.slack
@@ -115,7 +116,7 @@ def _find_top(search):
     return found
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _shrink(search, turned):
     """Share of the step to take: no further than far, and not beyond the axis of a disk."""
     shrink, s = SETTINGS.far / max(SETTINGS.far, turned), search.turn_by
@@ -126,7 +127,7 @@ def _shrink(search, turned):
     return shrink
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _move(search, shrink):
     """Turns the direction by that share of the step."""
     n, u, v, s = search.n, search.u, search.v, search.turn_by
@@ -135,7 +136,7 @@ def _move(search, shrink):
     _unit(n)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _search_exact(search):
     """Newton's method from the direction n; whether an exact one was found."""
     a, b, size, slack = search.a, search.b, search.size, search.slack

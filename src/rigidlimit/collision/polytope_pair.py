@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 from numba.experimental import structref
 
+from .._support.compiled import INNER
 from .._support.structs import StructType, define
 from .polytope_table import PolytopeTable
 from .separation import (
@@ -80,7 +81,7 @@ class Pair:
 define(Pair, _PairType)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def new_polytope(table: PolytopeTable):
     """A ``Polytope`` with room for any shape of the table."""
     return Polytope(
@@ -89,7 +90,7 @@ def new_polytope(table: PolytopeTable):
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(**INNER)
 def new_pair(table: PolytopeTable):
     """A ``Pair`` that ``relative_pose`` and ``take_shapes`` fill."""
     return Pair(
@@ -99,7 +100,7 @@ def new_pair(table: PolytopeTable):
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(**INNER)
 def relative_pose(pair: Pair, position: np.ndarray, turn: np.ndarray, i: int, j: int):
     """Pose of body j in the axes of body i about its centre."""
     relative, arm = pair.turn, pair.arm
@@ -112,7 +113,7 @@ def relative_pose(pair: Pair, position: np.ndarray, turn: np.ndarray, i: int, j:
                 relative[k, m] += turn[i, c, k] * turn[j, c, m]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def take_shape(body: Polytope, table: PolytopeTable, s: int):
     """Makes ``body`` the shape s in its own axes."""
     v, f, e, around = table.vertex_start, table.face_start, table.edge_start, table.around_start
@@ -126,7 +127,7 @@ def take_shape(body: Polytope, table: PolytopeTable, s: int):
     body.along = table.along[e[s] : e[s + 1]]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def take_shapes(pair: Pair, table: PolytopeTable, s: int, t: int):
     """Makes the bodies the shapes s and t, the second yet to be placed."""
     if pair.a.shape != s:
@@ -139,7 +140,7 @@ def take_shapes(pair: Pair, table: PolytopeTable, s: int, t: int):
         b.heights, b.along = np.empty(len(own.heights)), np.empty(own.along.shape)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def separating_face(pair: Pair):
     """The face of either body that separates most: (body 0 or 1, face, the other's corner).
 
@@ -166,7 +167,7 @@ def separating_face(pair: Pair):
     return 0, face, corner
 
 
-@njit(cache=True)
+@njit(**INNER)
 def separating_edges(pair: Pair, scratch: tuple):
     """The edges across each other that separate more than the faces do, if any: (edge, edge), -1
     without. Sets ``separation`` and ``normal``; a separation beyond ``limit`` is a lower bound.
@@ -187,7 +188,7 @@ def separating_edges(pair: Pair, scratch: tuple):
     return edge_a, edge_b
 
 
-@njit(cache=True)
+@njit(**INNER)
 def edges_meet(pair: Pair, edge_a: int, edge_b: int):
     """Whether the lines of two edges are nearest within both; their points go into ``on``."""
     a, b = pair.a, pair.b
@@ -195,7 +196,7 @@ def edges_meet(pair: Pair, edge_a: int, edge_b: int):
     return crossing(a.corners, ea[0], ea[1], b.corners, eb[0], eb[1], pair.on)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def corner_below(pair: Pair, side: int, corner: int):
     """The corner of the other body that is furthest inwards of a face of body ``side``, and the
     point of the face's plane below it, into ``on``."""
@@ -208,7 +209,7 @@ def corner_below(pair: Pair, side: int, corner: int):
         step(on[0], separation, n, on[1])
 
 
-@njit(cache=True)
+@njit(**INNER)
 def closest_points(pair: Pair):
     """Nearest points at a corner and an edge, two corners, or edges that tie with others or a face,
     of overlapping bodies where they touch after b has moved out: sets ``gap``, ``normal``, ``on``.

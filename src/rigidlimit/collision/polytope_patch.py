@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numba.experimental import structref
 
+from .._support.compiled import INNER
 from .._support.structs import StructType, define
 from .clipping import Polygon, clip, thin_out
 from .contacts import FEATURES
@@ -81,7 +82,7 @@ class Cutting:
 define(Cutting, _CuttingType)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def cutting_of(table: PolytopeTable):
     """``Cutting`` for the faces of a ``PolytopeTable``."""
     most = 4 * table.longest + 8
@@ -100,7 +101,7 @@ def cutting_of(table: PolytopeTable):
     )
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _incident(body, cutting, n, level):
     """The face of the corner lowest along n (3,) that looks along -n.
 
@@ -124,7 +125,7 @@ def _incident(body, cutting, n, level):
     return face
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _take(corners, which, out):
     """out = corners[which]; rows of three."""
     for c in range(len(which)):
@@ -152,7 +153,7 @@ def cut(pair: Pair, side: int, face: int, along: np.ndarray, cosine: float, cutt
     return Patch(corners, least, side, face, incident, cosine)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def facing_faces(pair: Pair, cutting: Cutting):
     """The ``Facing`` of two bodies."""
     a, b = pair.a, pair.b
@@ -169,7 +170,7 @@ def facing_faces(pair: Pair, cutting: Cutting):
     return Facing(face_a, face_b, cosine_a, cosine_b, larger, alike, cosine)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def aligned_order(pair: Pair, faces: Facing):
     """How to try faces across the normal; facing ones would take turns: (whether the direction
     midway between both goes first, body whose face goes first). The larger face does, of equal ones
@@ -181,7 +182,7 @@ def aligned_order(pair: Pair, faces: Facing):
     return even, 1 if both and (faces.larger or (faces.alike and more > slack)) else 0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def leaning_order(faces: Facing):
     """The same of faces that lie only nearly across the normal: of equal ones the better goes
     first, or the direction midway between them."""
@@ -191,7 +192,7 @@ def leaning_order(faces: Facing):
     return alike and faces.cosine_a > TOLERANCES.nearly_across, 1 if faces.larger else 0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def first_patch(
     pair: Pair, faces: Facing, even: bool, first: int, across: float, slack: float, cutting: Cutting
 ):
@@ -201,7 +202,7 @@ def first_patch(
     the other's, each if its cosine with the normal is above ``across``.
     """
     if even:
-        patch = cut(pair, 0, faces.face_a, cutting.mid, faces.cosine, cutting)
+        patch = cut(pair, np.int64(0), faces.face_a, cutting.mid, faces.cosine, cutting)
         fits = patch.corners > 0 and abs(patch.least / patch.cosine - pair.gap) <= slack
         if fits and patch.incident == pair.b.row + faces.face_b:
             return patch
@@ -216,7 +217,7 @@ def first_patch(
     return NO_PATCH
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _nearest_corner(corners, count, point, snap):
     """The corner nearest to ``point`` (3,); -1 if none is within ``snap``."""
     nearest, corner = snap * snap, -1
@@ -229,7 +230,7 @@ def _nearest_corner(corners, count, point, snap):
     return corner
 
 
-@njit(cache=True)
+@njit(**INNER)
 def write_point(row: np.ndarray, p: int, feature: int, pair: Pair):
     """The contact of pair p at its nearest points into row (9,)."""
     n, on = pair.normal, pair.on
@@ -239,7 +240,7 @@ def write_point(row: np.ndarray, p: int, feature: int, pair: Pair):
         row[6 + k] = 0.5 * (on[0, k] + on[1, k])
 
 
-@njit(cache=True)
+@njit(**INNER)
 def write_patch(rows: np.ndarray, p: int, pair: Pair, patch: Patch, single: bool, cutting: Cutting):
     """Contacts of pair p at the corners of a patch within the limit, into rows (.., 9); how many.
 

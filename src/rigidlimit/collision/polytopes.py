@@ -23,6 +23,7 @@ distance from the origin; v corners, n face normals, h face heights, e edge dire
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .._support.threads import in_pieces
 from ..bodies import Bodies, State, rotations
 from .contacts import Pieces
@@ -88,7 +89,7 @@ def polytope_polytope(
     )
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _best_patch(pair, patch, cutting):
     """(patch, whether its corners come beside the nearest points), from the patch of the separating
     face or none."""
@@ -152,7 +153,7 @@ def _contacts(a, b, reach, shape_of, radius, position, turn, table):
         if patch.corners > 0:
             written = write_patch(out[count:], p, pair, patch, single, cutting)
         if written == 0:
-            write_point(out[count], p, 0, pair)
+            write_point(out[count], p, np.int64(0), pair)
             written = 1
         count += written
     return out[:count]

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .face_pair import FacePair
 from .kinds import CYLINDER
 from .lines import dot
@@ -19,7 +20,7 @@ PITCH = 2 * np.pi / RIM_POINTS
 """Angle between the points of a rim."""
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _nearest_to_axis(outline, centre, axis, q):
     """The point q of a convex outline (k, 3), k > 1, that is nearest to an axis which misses it;
     its distance."""
@@ -43,7 +44,7 @@ def _nearest_to_axis(outline, centre, axis, q):
     return np.sqrt(max(0.0, least))
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _in_sliver(radius_a, radius_b, axis, arm, face_a, face_b, q):
     """Whether two faces meet between the rim of a round end and the points that stand for it only;
     sets q to their common point nearest to its axis, of two ends to the middle of what they share.
@@ -70,13 +71,13 @@ def _in_sliver(radius_a, radius_b, axis, arm, face_a, face_b, q):
     return True
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _end(body, solids):
     """Radius of the round end that a body's face is; 0 if it is none."""
     return solids.size[body.shape, 0] if body.flat and solids.kind[body.shape] == CYLINDER else 0.0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def take_sliver(pair: FacePair, side: int, solids: Solids):
     """The contact of a round end where faces meet between its rim and the points that stand for it
     only, if they do."""
@@ -96,13 +97,13 @@ def take_sliver(pair: FacePair, side: int, solids: Solids):
         step(q, 0.5 * (low + high), outward, point)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _is_end(solids, s, n):
     """Whether the end of a cylinder is what solid s has along n (3,)."""
     return solids.kind[s] == CYLINDER and abs(n[2]) > UPRIGHT
 
 
-@njit(cache=True)
+@njit(**INNER)
 def rim_starts(
     solids: Solids,
     s: int,

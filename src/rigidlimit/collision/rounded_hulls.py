@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numba.experimental import structref
 
+from .._support.compiled import INNER
 from .._support.structs import StructType, define
 from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE
 from .tolerances import TOLERANCES
@@ -57,7 +58,7 @@ class RoundedHull:
 define(RoundedHull, _HullType)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def new_hull(size: np.ndarray, corners: np.ndarray):
     """A ``RoundedHull`` yet to be looked at."""
     return RoundedHull(
@@ -67,7 +68,7 @@ def new_hull(size: np.ndarray, corners: np.ndarray):
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(**INNER)
 def furthest_points(kind: int, half: float, corners: np.ndarray, d: np.ndarray, chosen: np.ndarray):
     """Up to POINTS points of a solid furthest along unit d into chosen (POINTS, 3); their number.
 
@@ -112,7 +113,7 @@ def furthest_points(kind: int, half: float, corners: np.ndarray, d: np.ndarray, 
     return 1
 
 
-@njit(cache=True)
+@njit(**INNER)
 def smooth_part(kind: int, size: np.ndarray, d: np.ndarray, at: np.ndarray, bend: np.ndarray):
     """Support point at (3,) and second derivative bend (3, 3) of the smooth part of a solid.
 

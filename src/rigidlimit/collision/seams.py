@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from ..bodies import Bodies, State
 from .contacts import Contacts, Pieces
 from .inner_edges import starts, without_inner_edges
@@ -80,7 +81,7 @@ def _joined(contacts: Contacts, more: Pieces) -> Contacts:
     )
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _alike(normal, c, e):
     off = 0.0
     for k in range(3):
@@ -88,7 +89,7 @@ def _alike(normal, c, e):
     return off <= TOLERANCES.flush * TOLERANCES.flush
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _away(point, c, e):
     square = 0.0
     for k in range(3):
@@ -96,7 +97,7 @@ def _away(point, c, e):
     return np.sqrt(square)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _between(point, gap, c, x, y, same):
     """Whether contact c lies on the line between x and y, in place and gap."""
     length, far = _away(point, x, y), _away(point, x, c)
@@ -141,7 +142,7 @@ def _without_repeats(first, places):
     return keep
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _drop_repeats(begin, end, places, keep, again):
     """Rule 2 in the group begin : end; whether there were any."""
     part, point, normal, gap, same = places
@@ -156,7 +157,7 @@ def _drop_repeats(begin, end, places, keep, again):
     return found
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _of_same_parts(part, d, begin, end):
     """(first, end) of the contacts of the parts of d in the group begin : end."""
     low, high = d, d + 1
@@ -167,12 +168,12 @@ def _of_same_parts(part, d, begin, end):
     return low, high
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _of_one_pair(part, c, e):
     return part[c, 0] == part[e, 0] and part[c, 1] == part[e, 1]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _has_between(point, gap, c, near, same):
     """Whether contact c lies between any two of those ``near`` (k,)."""
     for p in range(len(near)):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .tolerances import TOLERANCES
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def best_face(
     return best, face, corner
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _products(along, normals, out):
     """Products (e, f) of the directions of edges (e, 3) and normals of faces (f, 3)."""
     for i in range(len(along)):
@@ -70,7 +71,7 @@ def _products(along, normals, out):
             out[i, f] = along[i, 0] * x + along[i, 1] * y + along[i, 2] * z
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _arcs_apart(cba, dba, adc, bdc):
     """Whether two edges' arcs of normals, a to b and c to d on the unit sphere, surely do not
     cross, by the sides of c and d of one, and of a and b of the other (Gregorius, GDC 2013)."""
@@ -87,7 +88,7 @@ def _arcs_apart(cba, dba, adc, bdc):
     )
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _across(u, w, x, out):
     """Unit direction across u and w, along x rather than against it, into out (3,); False where u
     and w are parallel."""
@@ -103,7 +104,7 @@ def _across(u, w, x, out):
     return True
 
 
-@njit(cache=True)
+@njit(**INNER)
 def best_edges(
     a: "Polytope",
     b: "Polytope",
@@ -148,7 +149,7 @@ def best_edges(
     return best, best_i, best_j
 
 
-@njit(cache=True)
+@njit(**INNER)
 def crossing(va: np.ndarray, i0: int, i1: int, vb: np.ndarray, j0: int, j1: int, on: np.ndarray):
     """Closest points of two lines through edges, kept on the edges, into on (2, 3).
 
@@ -171,7 +172,7 @@ def crossing(va: np.ndarray, i0: int, i1: int, vb: np.ndarray, j0: int, j1: int,
     return inside
 
 
-@njit(cache=True)
+@njit(**INNER)
 def corner_edge(
     v: np.ndarray, w: np.ndarray, edges: np.ndarray, best: float, on_v: np.ndarray, on_w: np.ndarray
 ):
@@ -192,14 +193,14 @@ def corner_edge(
     return best
 
 
-@njit(cache=True)
+@njit(**INNER)
 def most_along(normals: np.ndarray, n: np.ndarray, sign: float):
     """(cosine, face) of the normal that is most along sign * n."""
     least, face = lowest(normals, n, -sign)
     return -least, face
 
 
-@njit(cache=True)
+@njit(**INNER)
 def midway(n: np.ndarray, m: np.ndarray, out: np.ndarray):
     """Unit direction midway between n and -m, of faces that look at each other, into out (3,):
     (angle between n and -m, if small; cosine of the half of it)."""
@@ -216,7 +217,7 @@ def midway(n: np.ndarray, m: np.ndarray, out: np.ndarray):
     return np.sqrt(apart), cosine
 
 
-@njit(cache=True)
+@njit(**INNER)
 def edge_edge(
     v: np.ndarray,
     ev: np.ndarray,

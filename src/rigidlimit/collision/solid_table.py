@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from ..bodies import Bodies
 from .kinds import BALL, CAPSULE, CYLINDER, ELLIPSOID, POLYTOPE, shape_kinds, shape_sizes
 from .planes import RIM, RIM_POINTS, ellipsoid_curvature
@@ -69,7 +70,7 @@ def support(solids: Solids, s: int, d: np.ndarray, out: np.ndarray):
     return support_of(solids.kind[s], solids.size[s], corners, d, out)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def support_of(kind: int, size: np.ndarray, corners: np.ndarray, d: np.ndarray, out: np.ndarray):
     """``support`` of a solid of this kind, size (3,), and corners (.., 3) of a polytope."""
     if kind == POLYTOPE:
@@ -97,14 +98,14 @@ def support_of(kind: int, size: np.ndarray, corners: np.ndarray, d: np.ndarray, 
     return size[0] * across + size[2] * abs(d[2])
 
 
-@njit(cache=True)
+@njit(**INNER)
 def to_body(turn: np.ndarray, x: np.ndarray, sign: float, out: np.ndarray):
     """out = sign * turn^T x."""
     for k in range(3):
         out[k] = sign * (turn[0, k] * x[0] + turn[1, k] * x[1] + turn[2, k] * x[2])
 
 
-@njit(cache=True)
+@njit(**INNER)
 def face_that_separates(
     solids: Solids,
     s: int,
@@ -210,7 +211,7 @@ def facing(
     return 0, 0.0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def curvature_near(solids: Solids, s: int, x: np.ndarray, d: np.ndarray):
     """Mean curvature [1/m] of shape s where its outward normal is d (3,), unit, near point x (3,),
     which may lie inside; in its axes. 0 on faces and edges."""

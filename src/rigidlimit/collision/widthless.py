@@ -15,10 +15,11 @@ Symbols: n (f, d) normals of a body's faces, d = 2 or 3.
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .tolerances import TOLERANCES
 
 
-@njit(cache=True)
+@njit(**INNER)
 def touches_without_width(
     na: np.ndarray,
     apart_a: np.ndarray,

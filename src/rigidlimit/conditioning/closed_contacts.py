@@ -166,7 +166,7 @@ class ClosedContacts:
         """Number of the part, all that hangs together, of each contact and body (r + N,)."""
         B, body = with_short_indices(self.B), np.arange(self.B.shape[1]) // 6
         rows = B.data, B.indices, B.indptr
-        bodies, contacts = connected(*rows, np.array(self.step.free), body, len(self.dofs))
+        bodies, contacts = connected(*rows, np.array(self.step.free), body, len(self.dofs), 1)
         return np.concatenate([contacts, bodies])
 
     def off(self, classic: ContactDynamicsResult) -> Off:

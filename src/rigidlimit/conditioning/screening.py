@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from numba import njit
 
 from .._support.arrays import with_short_indices
+from .._support.compiled import INNER
 from ..bodies import Bodies
 from .tolerances import TOLERANCES
 
@@ -109,7 +110,7 @@ def _factors(indptr, indices, data, scale, free, limit, R):
     return sure
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _append(R, x):
     """R of the rows so far becomes that with one more row x (6,), which is used up."""
     for j in range(6):
@@ -128,7 +129,7 @@ def _append(R, x):
             x[k] = c * x[k] - s * above
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _doubtful(R, limit):
     """Whether a body may have an S above 0 and up to ``limit``, by the determinant of R (6, 6)."""
     k, size, product = 0, 0.0, 1.0
@@ -146,7 +147,7 @@ def _doubtful(R, limit):
     return k > 0 and product <= bound
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _resisted_or_free(R, rows, limit, A, T):
     """Whether a body of so many ``rows`` has no S above 0 and up to ``limit``, by the columns of R
     (6, 6) by pivoting. Not of a body with a column of faint entries, which
@@ -176,7 +177,7 @@ def _resisted_or_free(R, rows, limit, A, T):
     return size * limit**2 < 1.0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _by_size(A, T, left):
     """Rank of A (6, 6), whose columns become orthogonal, the largest rest first. T (6, 6): the
     triangular factor of the first columns. left (6,): squares of columns; becomes those of what is

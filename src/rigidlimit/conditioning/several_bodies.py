@@ -114,7 +114,7 @@ def _taken(bodies, B, load, force, apart):
 def _parts(B, free):
     """(rows (r,), free columns (c,) of B with entries) of each connected part in turn."""
     B, n = with_short_indices(B), B.shape[1]
-    of_column, of_row = connected(B.data, B.indices, B.indptr, np.array(free), np.arange(n), n)
+    of_column, of_row = connected(B.data, B.indices, B.indptr, np.array(free), np.arange(n), n, 1)
     used = np.unique(B.indices[free[B.indices]])
     rows = groups(of_row)
     for part, places in groups(of_column[used]).items():

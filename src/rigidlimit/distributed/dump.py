@@ -30,6 +30,7 @@ from ..adapters.packings.balls import (
 from ..adapters.packings.dump_slices import read_slice
 from ..bodies import Material
 from ..compatibility.friction import has_friction
+from ..compatibility.law import HERTZ
 from ..errors import InputError
 from ..pose.overlaps import NEAR
 from ..scenes.scene import Scene
@@ -104,6 +105,7 @@ def network_of_dump(
         if gravity is None and down and periodic != "ignore":  # as of ``read_packing``
             gravity = np.zeros(3)
         size = NEAR * ranks.sum(balls.radius.sum()) / place.count
+        length = _median(balls.radius, ranks)
         reach = size if reach is None else positive("reach", reach)
         of_scene = dict(material=material, fixed=fixed, gravity=gravity, law=law)
         own, ghosts = _with_ghosts(balls, number, reach, ranks)
@@ -117,7 +119,7 @@ def network_of_dump(
         rough = ranks.max(has_friction(scene.bodies, scene.pair_friction)) > 0.0
         of_contacts = dict(stiffness=stiffness, reach=reach, rough=rough)
         part, loads = ranks.together(
-            lambda: _part(scene, own, ghosts, faces, place.count, pairs, of_contacts)
+            lambda: _part(scene, own, ghosts, faces, place.count, pairs, of_contacts, length)
         )
         width = 6 if ranks.max(part.turns) > 0.0 else 3
         part, loads = part.narrowed(width), loads.narrowed(width)
@@ -194,13 +196,38 @@ def _scene(path, own: Balls, ghosts: Balls, walls, of_scene) -> tuple[Scene, int
     return scene, len(faces)
 
 
-def _part(scene: Scene, own: Balls, ghosts: Balls, faces: int, count: int, pairs, of_contacts):
+def _median(values: np.ndarray, ranks: Ranks) -> float:
+    """Of the values (k,) of all ranks, by bisection: no rank holds them all."""
+
+    def smallest(k: int) -> float:
+        low = ranks.min(values.min(initial=np.inf))
+        high = ranks.max(values.max(initial=-np.inf))
+        while low < high:
+            middle = low + 0.5 * (high - low)
+            below = values <= (middle if middle < high else low)
+            if ranks.sum(np.count_nonzero(below)) > k:
+                high = ranks.max(values[below].max(initial=-np.inf))
+            else:
+                low = ranks.min(values[~below].min(initial=np.inf))
+        return float(low)
+
+    count = int(ranks.sum(len(values)))
+    return 0.5 * (smallest((count - 1) // 2) + smallest(count // 2))
+
+
+def _part(
+    scene: Scene, own: Balls, ghosts: Balls, faces: int, count: int, pairs, of_contacts, length
+):
     """(contacts that this rank answers for, as a network of the numbers in the file, network of the
-    walls alone)."""
+    walls alone). length [m]: reference length of the whole scene, which that of a part is not."""
     balls = len(own) + len(ghosts)
     number = np.concatenate([own.id, ghosts.id, count + np.arange(faces)])
     springs = None if pairs is None else pairs.springs(scene.bodies, scene.state, number)
     network = network_of_part(scene, law=None, springs=springs, **of_contacts)
+    if of_contacts["stiffness"] is None and network.exponent != HERTZ:  # of ``contact_stiffness``
+        unlike = (length / scene.bodies.length) ** (3.0 - network.exponent)
+        names = [name for name in network.of_contacts if name.endswith("stiffness")]
+        network = replace(network, **{name: unlike * getattr(network, name) for name in names})
     mine = np.arange(len(number)) < len(own)
     ghost = (np.arange(len(number)) < balls) & ~mine
     a, b = network.body.T

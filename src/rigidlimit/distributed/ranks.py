@@ -17,9 +17,12 @@ import numpy as np
 
 from ..errors import InputError, MissingExtra, RigidlimitError
 
-LAUNCHERS = {"OMPI_COMM_WORLD_SIZE": "OMPI_COMM_WORLD_RANK", "PMI_SIZE": "PMI_RANK"}
-"""Where Open MPI's and MPICH's mpiexec say how many processes they have started, and which one a
-process is."""
+LAUNCHERS = {
+    "OMPI_COMM_WORLD_SIZE": "OMPI_COMM_WORLD_RANK", "PMI_SIZE": "PMI_RANK",
+    "SLURM_STEP_NUM_TASKS": "SLURM_PROCID",
+}  # fmt: skip
+"""Where Open MPI's and MPICH's mpiexec, and srun, say how many processes they have started, and
+which one a process is. mpiexec goes first: under SLURM it may start processes by srun."""
 
 
 class OtherRankError(RigidlimitError):
@@ -81,9 +84,9 @@ class Ranks:
         if self.size == 1 and started > 1:
             _raise_once(
                 InputError(
-                    f"mpiexec has started {started} processes, but each is alone to PETSc, which "
+                    f"{started} processes have been started, but each is alone to PETSc, which "
                     "was built with another MPI; expected the mpiexec of that MPI (Debian's PETSc: "
-                    "mpiexec.openmpi)"
+                    "mpiexec.openmpi), or srun with its interface (srun --mpi=pmix)"
                 )
             )
 

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from .._support.barrier import wait
+from .._support.compiled import INNER
 from .rows import onto_bodies, onto_contacts
 
 
@@ -95,7 +96,7 @@ def _prox(z, a, e, weight):
     return s**q
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(**INNER, fastmath={"reassoc", "contract", "nsz"})
 def _towards(y, Ny, terms, L, plain, new, d):
     """new = prox(y - g(y) / (L h)), d = new - y; returns d^T H d."""
     c, a, e, h = terms
@@ -114,7 +115,7 @@ def _towards(y, Ny, terms, L, plain, new, d):
     return size
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(**INNER, fastmath={"reassoc", "contract", "nsz"})
 def _judge(d, Nd, h, new, x):
     """(d^T N d, generalized gradient times the step from x): curvature and climb."""
     curvature = 0.0
@@ -125,7 +126,7 @@ def _judge(d, Nd, h, new, x):
     return curvature, climb
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _advance(beta, new, Nd, x, y, Nx, Ny):
     """x = new and y = new + beta (new - old x), with their products."""
     for i in range(len(x)):
@@ -136,7 +137,7 @@ def _advance(beta, new, Nd, x, y, Nx, Ny):
         Nx[i] = Nnew
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _product(matrices, d, v, out, share, patience):
     """out = B R^T d, this thread its bodies and its contacts."""
     B, R = matrices

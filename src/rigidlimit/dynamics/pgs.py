@@ -30,6 +30,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from .._support.compiled import INNER
 from ..status import Status
 from .problem import ContactDynamicsResult, ContactProblem
 from .visits import visits
@@ -60,7 +61,7 @@ def _sweep(order, matrices, diagonal, bias, f, v):
     return change
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _apply(rows, matrices, d, v, out):
     """out = N d restricted to ``rows``; v (n,) receives dt M^-1 B^T d."""
     (Bp, Bj, Bx), (Rp, Rj, Rx) = matrices

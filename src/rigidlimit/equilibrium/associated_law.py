@@ -4,8 +4,10 @@ to the trial force, in the metric of the compliances (``law.py``; Hooke's spring
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 
-@njit(cache=True, nogil=True)
+
+@njit(**INNER)
 def _respond_along(i, law, w, force, D):
     """The force f_n (1, mu e) of contact i nearest to the trial force; e: ``slide``."""
     d, slide = w.shape[1], law.slide

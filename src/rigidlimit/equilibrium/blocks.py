@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from .._support.compiled import INNER
 from ..linear.dissection import coupled_bodies, grouped, neighbours_of_rows
 
 WIDEST = 6
@@ -160,7 +161,7 @@ def _fill_rows(matrix, places, incidences, rows):
                 rows[g, a, place[idx[e]] - width * body[g]] += val[e]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _block(ptr, col, i, j):
     """Position of block (i, j)."""
     low, high = ptr[i], ptr[i + 1] - 1
@@ -183,11 +184,11 @@ def _positions(begins, body, ptr, col):
     for i in range(len(begins) - 1):
         for g in range(begins[i], begins[i + 1]):
             for h in range(begins[i], begins[i + 1]):
-                at[e] = _block(ptr, col, body[g], body[h])
+                at[e] = _block(ptr, col, np.int64(body[g]), np.int64(body[h]))
                 e += 1
     for i in range(len(ptr) - 1):
         for e in range(ptr[i], ptr[i + 1]):
-            across[e] = _block(ptr, col, col[e], i)
+            across[e] = _block(ptr, col, np.int64(col[e]), i)
     return at, across
 
 
@@ -199,7 +200,7 @@ def _fill_base(inertia, places, pattern, present, shift, base):
         row = body_of[i]
         for e in range(mptr[i], mptr[i + 1]):
             column = body_of[midx[e]]
-            at = _block(ptr, col, row, column)
+            at = _block(ptr, col, np.int64(row), np.int64(column))
             base[at, place[i] - width * row, place[midx[e]] - width * column] += mval[e]
     for i in range(len(ptr) - 1):
         at = _block(ptr, col, i, i)

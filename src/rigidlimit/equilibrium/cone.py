@@ -11,6 +11,7 @@ solvers, 2010.)
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .sums import WHOLE, Sums
 
 DOWN, UP, ACROSS, ROOT, FIRST = 0, 1, 2, 3, 4
@@ -18,7 +19,7 @@ DOWN, UP, ACROSS, ROOT, FIRST = 0, 1, 2, 3, 4
 of l_n^2 - |l_t|^2; from there on u."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def first_root(A: float, B: float, C: float) -> float:
     """The least positive root of A s^2 + 2 B s + C, or inf."""
     under, first = B * B - A * C, np.inf
@@ -30,7 +31,7 @@ def first_root(A: float, B: float, C: float) -> float:
     return first
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def _room(first, v):
     """first^2 - |v_t|^2."""
     size = 0.0
@@ -86,7 +87,7 @@ def scaled(scaling: np.ndarray, v: np.ndarray, power: int, out: np.ndarray):
         out[u] = (up - down) * e + across * (v[u] - along * e)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def scaled_force(mu: float, scaling: np.ndarray, force: np.ndarray, out: np.ndarray):
     """W^-1 of a force (d,) as it is, not in the cone's coordinates."""
     out[:] = force
@@ -94,7 +95,7 @@ def scaled_force(mu: float, scaling: np.ndarray, force: np.ndarray, out: np.ndar
     scaled(scaling, out, 1, out)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def scaled_opening(mu: float, scaling: np.ndarray, opening: np.ndarray, out: np.ndarray):
     """W of an opening (d,) as it is, not in the cone's coordinates."""
     out[:] = opening

@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from .._support.compiled import INNER
+
 
 class ContactBlocks(NamedTuple):
     """m contacts of d rows. (Compiled code reads tuples.)
@@ -76,7 +78,7 @@ def _find_columns(d, rows, response, starts, columns):
         starts[i + 1] = at
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _entries_of(A, d, i, lo, hi, columns, out):
     """The d rows of contact i, column by column."""
     for a in range(d):

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .cone import ACROSS, DOWN, FIRST, UP, aim, scalings_at, step_within
 from .interior import predictor_corrector
 from .mechanics import Mechanics
@@ -179,7 +180,7 @@ def _aims(at, targets, force, opening, out):
             aim(at.mu[i], at.scalings[i], at.force[i], targets[i], force[i], opening[i], out[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def _along(scaling):
     """r and k of df_t = (r mu df_n + k e . c) e + (c - (e . c) e)/W_across^2, s eliminated."""
     down, up = scaling[DOWN] ** 2, scaling[UP] ** 2

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .blocks import Blocks
 
 Product = Callable[[np.ndarray], np.ndarray]
@@ -92,7 +93,7 @@ def _rotate(H, rotation, g, j):
     g[j], g[j + 1] = c * g[j], -s * g[j]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _multiply(A, B, sign, out):
     """out += sign A B of small blocks."""
     width = len(A)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .._support.memory import check_room
 from ..linear.dissection import elimination_order
 from ..linear.fronts import SETTINGS, Fronts, dense_fronts
@@ -37,9 +38,10 @@ def fronts_of(blocks: Blocks) -> Fronts:
     """Fronts of K, by nested dissection; one front if it is small."""
     n, width = blocks.size, blocks.width
     if n <= ONE_FRONT:
-        none, ends = np.zeros(0, np.int64), np.array([0, 0])
+        # of the types that fronts of several have
+        rows, none, ends = np.zeros(0, np.int32), np.zeros(0, np.int64), np.array([0, 0])
         return Fronts(
-            np.arange(n), np.array([0, n]), none, ends, np.array([-1]), none, ends, np.array([0])
+            np.arange(n), np.array([0, n]), rows, ends, np.array([-1]), none, ends, np.array([0])
         )
     bodies = np.arange(n // width + 1)
     touch, empty = blocks.touch, (np.zeros(n + 1, np.int32), np.zeros(0, np.int32))
@@ -176,7 +178,7 @@ def _factorize(tree, blocks, entries, pivots, room):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _collect(blocks, low, k, local, ld, front):
     """Adds the blocks of K whose first column is one of the front's own."""
     ptr, col, across, values, body_at, place = blocks
@@ -196,7 +198,7 @@ def _collect(blocks, low, k, local, ld, front):
                         front[(a + y) * ld + c + x] += other[x, y]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _add_update(update, rows, local, ld, front):
     """Adds what a child passed on, column by column."""
     size = len(rows)
@@ -206,7 +208,7 @@ def _add_update(update, rows, local, ld, front):
             front[to + local[rows[i]]] += update[j * size + i]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _keep(front, k, r, entries):
     """The k columns of an eliminated front, then F_PR."""
     begin = k * (k + r)
@@ -217,7 +219,7 @@ def _keep(front, k, r, entries):
             entries[begin + j * k + i] = front[(k + j) * (k + r) + i]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _pass_on(front, k, r, update):
     """F_RR, column by column."""
     for j in range(r):
@@ -225,7 +227,7 @@ def _pass_on(front, k, r, update):
             update[j * r + i] = front[(k + j) * (k + r) + k + i]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _eliminate(front, k, r, pivots):
     left, right, no, unit = (
         MORE_LETTERS[0:1], MORE_LETTERS[1:2], MORE_LETTERS[2:3], MORE_LETTERS[3:4]

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .._support.arrays import contiguous
 from .coulomb_path import CoulombPath
 from .dense import Dense
 from .law import ContactLaw
@@ -39,7 +40,7 @@ class Search:
     @cached_property
     def contacts(self) -> RoughContacts:
         """What sweeps go over."""
-        offset = np.broadcast_to(self.mechanics.offset, self.mechanics.shape)
+        offset = contiguous(np.broadcast_to(self.mechanics.offset, self.mechanics.shape))
         return RoughContacts(self.mechanics.blocks(), self.friction, offset, self.rho)
 
     @cached_property

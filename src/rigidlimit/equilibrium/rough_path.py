@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .cone import first_root
 from .interior import Settings, predictor_corrector
 from .law import CompiledLaw, ContactLaw
@@ -160,7 +161,7 @@ def _linearized(at, target, second, D, b):
             b[i, u] = total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def _follower(i, at, overlap, give, product, D, b):
     """The same of contact i, which is smooth, or known to slide: the tangential force follows the
     normal one. give: dc/df_n. product: of f_n and s, to come to, and its second-order part."""
@@ -177,7 +178,7 @@ def _follower(i, at, overlap, give, product, D, b):
         b[i, u] = along * (fn + b[i, 0]) - force[i, u]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def _invert(C, out):
     """Inverse of a small matrix (d, d), d = 1, 2, 3, by cofactors."""
     d = len(C)

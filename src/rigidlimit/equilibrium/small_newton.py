@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from ..linear.lapack import routine
 from .law import CompiledLaw, respond, secant_blocks, sticking_blocks
 from .rough_newton import SETTINGS
@@ -49,7 +50,7 @@ class Point(NamedTuple):
     force: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _answer(D, out, first, b, g):
     """g = U D e_b: what an approach of one contact along its row b adds to r."""
     g[:] = 0.0
@@ -85,7 +86,7 @@ def assemble(a: float, rows: np.ndarray, out: np.ndarray, D: np.ndarray, K: np.n
                         row[j] += t * g[j]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _lapack_solve(K, x, size, pivots):
     """x := A^-1 x, where K holds the transpose of A (size, size) row by row; False: singular."""
     sizes = np.array([size, 1, 0], np.int32)
@@ -101,7 +102,7 @@ def _lapack_solve(K, x, size, pivots):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _room_for(m, d, n):
     """Arrays that the loops work in: for linear systems, D, r and dx here, and D and r there."""
     system = np.empty((n, n)), np.empty((n, n)), np.empty(n), np.empty(n, np.int32)
@@ -124,13 +125,13 @@ def _step(network, D, r, dx, room):
     return _lapack_solve(K, dx, len(c), pivots)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _step_of_forces(a, out, D, dx, room):
     """dx := (a + U D)^-1 dx, in place; False if singular. Only the columns of contacts that answer
     differ from those of a."""
     K, answer, part, pivots = room
     n, d = len(dx), D.shape[1]
-    size = 0
+    size = np.int64(0)  # a kernel that takes a constant is compiled for it too
     for i in range(len(D)):
         if D[i, 0, 0] != 0.0:
             for b in range(d):
@@ -161,7 +162,7 @@ def _step_of_forces(a, out, D, dx, room):
     return True
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def step_for(
     network: SmallNetwork, D: np.ndarray, b: np.ndarray, dx: np.ndarray, room: tuple
 ) -> bool:
@@ -212,7 +213,7 @@ def balance(network: SmallNetwork, x: np.ndarray, force: np.ndarray, r: np.ndarr
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _size(r, unit):
     largest = 0.0
     for k in range(len(r)):
@@ -222,7 +223,7 @@ def _size(r, unit):
     return largest
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _look(problem, at, D, r):
     """w, force, D and r at ``at.x``, in place; returns the norm of r."""
     displacement(problem.network.rows, problem.offset, at.x, at.w)
@@ -230,7 +231,7 @@ def _look(problem, at, D, r):
     return balance(problem.network, at.x, at.force, r)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _newton(problem, at, tolerance, iterations, room):
     """(linear systems, residual), as ``rough_newton.newton``."""
     system, (D, r, dx), (D2, r2) = room

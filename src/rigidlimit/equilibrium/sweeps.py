@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .contact_blocks import ContactBlocks, sweep
 
 
@@ -82,7 +83,7 @@ def _accelerate(contacts, f, v, sweeps, enough, settings):
         start[:] = ahead
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _change(before, after, rho):
     """The norm of the change over sqrt(rho), and its largest part over rho."""
     total, worst = 0.0, 0.0
@@ -95,7 +96,7 @@ def _change(before, after, rho):
     return np.sqrt(total), np.sqrt(worst)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _extrapolate(at, ahead, beta):
     """at <- ahead, ahead <- ahead + beta (ahead - at)."""
     for i in range(at.shape[0]):

@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .blocks import add_outer, cholesky_of_block, diagonal_blocks, invert_lower, times_lower
 
 
@@ -48,7 +49,7 @@ class Settings(NamedTuple):
 SETTINGS = Settings()
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _add_pair(up, low, first, end, S, block):
     """S += L_ij E_j^-1 L_ij^T (lower triangle) by the contacts first ... end - 1 of one pair, with
     low divided by R_j."""
@@ -72,7 +73,7 @@ def _add_pair(up, low, first, end, S, block):
                 S[u, v] += L[u, w] * L[v, w]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _by_earlier(rows, i, inverse, S, block):
     """S = what elimination of earlier bodies takes from G_i, the sum over j < i of L_ij E_j^-1
     L_ij^T; low of the contacts of i is divided by R_j."""
@@ -80,7 +81,7 @@ def _by_earlier(rows, i, inverse, S, block):
     for u in range(len(block)):
         for v in range(u + 1):
             S[u, v] = 0.0
-    first = ptr[i]
+    first = np.int64(ptr[i])
     while first < ptr[i + 1]:
         j, end = lo[first], first + 1
         while end < ptr[i + 1] and lo[end] == j:
@@ -98,7 +99,7 @@ def _by_earlier(rows, i, inverse, S, block):
         first = end
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _invert_root(G, S, E, R, inverse, i, block):
     """R^-1 of E = G - S = R R^T, with G lifted."""
     top = 0.0
@@ -112,7 +113,7 @@ def _invert_root(G, S, E, R, inverse, i, block):
     invert_lower(R, inverse[i], len(block))
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _scale_diagonal(G, inverse, T, rest, i, block):
     """rest = G' - 2 I with G' = R^-1 G R^-T, the lower triangle row by row; T: room."""
     d = len(block)

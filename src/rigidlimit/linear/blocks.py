@@ -7,6 +7,8 @@ lost to rounding are lifted to a floor.
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
+
 FLOOR = 1e-12
 """Pivots of a block below this part of its largest diagonal entry are lifted to it."""
 
@@ -28,7 +30,7 @@ def cholesky(A: np.ndarray, L: np.ndarray, floor: float, d: int):
     return fine
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def invert_lower(L: np.ndarray, out: np.ndarray, d: int):
     """out = L^-1 (d, d), lower triangles."""
     for col in range(d):
@@ -39,7 +41,7 @@ def invert_lower(L: np.ndarray, out: np.ndarray, d: int):
             out[i, col] = s / L[i, i]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def cholesky_of_block(A: np.ndarray, L: np.ndarray, d: int):
     """L L^T = A of a symmetric block (d, d), of which the lower triangle is read, and written."""
     top = 0.0
@@ -48,7 +50,7 @@ def cholesky_of_block(A: np.ndarray, L: np.ndarray, d: int):
     cholesky(A, L, FLOOR * top + 1e-300, d)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def add_outer(A: np.ndarray, x: np.ndarray, y: np.ndarray, s: float, block: tuple):
     """A += s x y^T, the lower triangle."""
     for u in range(len(block)):
@@ -56,7 +58,7 @@ def add_outer(A: np.ndarray, x: np.ndarray, y: np.ndarray, s: float, block: tupl
             A[u, v] += s * x[u] * y[v]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def diagonal_blocks(
     ptr: np.ndarray,
     lo: np.ndarray,
@@ -79,7 +81,7 @@ def diagonal_blocks(
     return G
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def times_lower(L: np.ndarray, x: np.ndarray, block: tuple):
     """x = L x for a lower triangle L (d, d)."""
     for u in range(len(block) - 1, -1, -1):
@@ -89,7 +91,7 @@ def times_lower(L: np.ndarray, x: np.ndarray, block: tuple):
         x[u] = s
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def times_upper(L: np.ndarray, x: np.ndarray, block: tuple):
     """x_i = L_i^T x_i for lower triangles L (bodies, d, d) and x (bodies, d)."""
     d = len(block)

@@ -14,6 +14,7 @@ the contacts between them left to R, took 20 to 40 % more steps and waited for e
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .block_ic0 import factor
 from .blocks import times_lower, times_upper
 from .pair_network import PairNetwork
@@ -40,7 +41,7 @@ class PairSolver:
         return network.unpadded(x), steps, worst
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _backward(rows, r, beta, p, t, block):
     """p = r + beta p, t = (I + L'^T)^-1 p."""
     ptr, lo, up, low = rows
@@ -60,7 +61,7 @@ def _backward(rows, r, beta, p, t, block):
                     t[np.uint32(j), u] -= s * low[a, u]
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _forward(rows, rest, p, t, q, block):
     """q = (I + L')^-1 (p + (G' - 2 I) t); returns p . (t + q)."""
     ptr, lo, up, low = rows
@@ -92,7 +93,7 @@ def _forward(rows, rest, p, t, q, block):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _advance(alpha, t, q, x, r, block):
     """x += alpha t, r -= alpha (t + q); returns r . r."""
     d = len(block)
@@ -105,7 +106,7 @@ def _advance(alpha, t, q, x, r, block):
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _largest(rows, inverse, r, block):
     """|R (I + L') r|_inf, the residual of K x = b."""
     ptr, lo, up, low = rows

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .lapack import eliminate
 from .unassembled import Rows
 
@@ -74,7 +75,7 @@ def gather(
                 _add(mval[e], local[midx[e]], d, k, r, panel, rest)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _add(value, a, b, k, r, panel, rest):
     """Add to entry (a, b), a >= b, of a front with k columns and r rows."""
     if a < k:

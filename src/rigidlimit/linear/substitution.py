@@ -11,6 +11,8 @@ short ones.
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
+
 SHORT = 48
 """Largest number of columns of a front that are taken one by one on the way down, for one
 right-hand side."""
@@ -74,7 +76,7 @@ def _grouped(values, k, sides):
     return 0 if sides == 1 and values.itemsize == 4 else k - k % 4
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**INNER, fastmath={"reassoc", "contract"})
 def _down(values, begin, own, k, change, r, sides):
     """own = L_PP^-1 own, change -= L_RP own. own (sides, k) and change (sides, r), flat."""
     few = sides == 1 and k < SHORT  # quicker by single columns
@@ -103,7 +105,7 @@ def _down(values, begin, own, k, change, r, sides):
                 one[i] -= column[i] * t
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(**INNER, fastmath={"reassoc", "contract"})
 def _up(values, begin, own, k, known, r, sides):
     """own = L_PP^-T (own - L_RP^T known). own (sides, k) and known (sides, r), flat."""
     grouped = _grouped(values, k, sides)

@@ -314,9 +314,12 @@ class _Following:
         if resume:
             self._restore(read_unfinished(self.out, self.about))
             return
-        for path, hint in ((self.out, ""), (unfinished_of(self.out), "resume=True continues, ")):
+        going_on = "go on with --resume (resume=True), or "
+        for path, hint in ((self.out, ""), (unfinished_of(self.out), going_on)):
             if path.exists() and not overwrite:
-                raise OutputError(f"{path} exists; {hint}overwrite=True begins anew")
+                raise OutputError(
+                    f"{path} exists; {hint}begin anew with --overwrite (overwrite=True)"
+                )
 
     def _save(self):
         if self.out is None or not self.known:

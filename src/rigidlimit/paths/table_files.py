@@ -54,6 +54,11 @@ def read_unfinished(path: Path, about: dict[str, str]) -> dict[str, np.ndarray]:
     """The arrays of an unfinished path. Raises OutputError where there is none, or another's."""
     place = unfinished_of(path)
     if not place.exists():
+        if path.exists():
+            raise OutputError(
+                f"{path}: nothing to resume: the path is finished; to follow it anew add "
+                "--overwrite (overwrite=True) in place of --resume"
+            )
         raise OutputError(f"{place}: there is no unfinished path; expected one, or no --resume")
     try:
         arrays = read_arrays(place)

@@ -12,6 +12,7 @@ so that open pairs are recognised by s alone, without a root.
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .ball_on_box import box_forces
 from .ball_records import Lists
 from .law import contact_force
@@ -83,7 +84,7 @@ def pair_forces(
         sums[0], sums[1], sums[2], sums[3], sums[4], sums[5] = sxx, syy, szz, syz, sxz, sxy
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(**INNER, error_model="numpy", fastmath={"contract"})
 def wall_forces(lo: int, hi: int, near: tuple, motion: np.ndarray, force: np.ndarray, law: tuple):
     """Adds those of the walls lo <= e < hi. near: wall, wall_pair."""
     (wall, wall_pair), (p, tensile) = near, law

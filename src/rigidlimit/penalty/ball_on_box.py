@@ -14,6 +14,7 @@ from collections.abc import Iterable
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from ..bodies import Bodies, Box, Polygon, Shape, rotations
 from .law import contact_force
 
@@ -166,7 +167,7 @@ def box_contact(
     return c, rate, nx, ny, nz
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(**INNER, error_model="numpy", fastmath={"contract"})
 def box_forces(
     lo: int,
     hi: int,

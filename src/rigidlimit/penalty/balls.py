@@ -17,6 +17,7 @@ passes a record field by field.
 from numba import njit
 
 from .._support.barrier import wait
+from .._support.compiled import INNER
 from .ball_forces import pair_forces, wall_forces
 from .ball_on_box import box_forces
 from .ball_records import (
@@ -53,7 +54,7 @@ def _kicked(v, f, free, push, mass, keep, gain):
     return v * keep + gain * (f * free + push) if mass > 0.0 else v
 
 
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(**INNER, error_model="numpy", fastmath={"contract"})
 def _kick_and_drift(lo, hi, ranges, balls, pace, strain):
     """Sums the forces of the parts, clears them, moves. Returns (largest |u|^2, sum of m v^2).
 
@@ -85,7 +86,7 @@ def _kick_and_drift(lo, hi, ranges, balls, pace, strain):
     return far, energy
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _stop(lo, hi, motion, mass):
     for i in range(lo, hi):
         for k in range(3):
@@ -93,7 +94,7 @@ def _stop(lo, hi, motion, mass):
                 motion[i, 3 + k] = 0.0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _half(lo, hi, balls, h):
     """v += h a without a move and without clearing the forces."""
     motion, force, free, push, mass = balls

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from ..bodies import Bodies, State
 from ..bodies.cell import FIRST, SECOND, velocity_gradient, volume_of
 from ..collision.contacts import Contacts
@@ -97,7 +98,7 @@ def six(values: np.ndarray):
     return values[0], values[1], values[2], values[3], values[4], values[5]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def kick(cell: CellMotion, rate: np.ndarray, strain: np.ndarray, keep: float, gain: float):
     """rate (6,) := keep L + gain dL/dt; returns twice the kinetic energy of the cell [J]."""
     _, _, mass, stress, volume, sums, _ = cell
@@ -121,7 +122,7 @@ def stop(cell: CellMotion, rate: np.ndarray):
             rate[k] = 0.0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def strain_on(rate: np.ndarray, strain: np.ndarray, h: float):
     """E += h L F; returns a bound on |E|."""
     a, b, c, d, e, f = rate[0], rate[1], rate[2], rate[3], rate[4], rate[5]

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .ball_records import Pace
 from .friction import rub as rub_contact
 from .law import contact_force
@@ -136,7 +137,7 @@ def friction_response(
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def _acceleration(total, external, inverse, inertia, v, out):
     for b in range(len(inverse)):
         o = 6 * b

@@ -183,5 +183,13 @@ class PenaltyResult(HasStatus, Brief):
             f"{counted(self.steps, 'step')} (last {self.dt:.2e} s); unbalanced "
             f"force {self.unbalanced:.1e} of the largest load (tolerance "
             f"{self.rest_tolerance:.1e}), kinetic energy {self.kinetic_energy:.1e} J of "
-            f"{self.elastic_energy:.1e} J elastic"
+            f"{self.elastic_energy:.1e} J elastic{self._advice()}"
+        )
+
+    def _advice(self):
+        if self.at_rest or self.status is not Status.STALLED:
+            return ""
+        return (
+            "; bodies that slide or spin on need a rate of background damping, as "
+            "PenaltySimulation(background=10.0)"
         )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from .._support.compiled import INNER
 from .ball_on_box import box_contact
 from .ball_records import DONE, STALE, Lists, Pace
 from .friction import rub
@@ -182,7 +183,7 @@ def contact_forces(
         _press(number, (box[e, 1], box[e, 0]), (nx, ny, nz), contact, arrays, data, move, still)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def _kick(motion, spin, force, inverse, push, mass, keep, gain):
     """v := keep v + gain a of all free degrees of freedom; returns the sum of m v^2 and I w^2."""
     energy = 0.0
@@ -199,7 +200,7 @@ def _kick(motion, spin, force, inverse, push, mass, keep, gain):
     return energy
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**INNER, error_model="numpy")
 def _drift(motion, spin, turn, h, strain):
     """Moves and turns by h; returns the largest |u|^2."""
     E, far = six(strain), 0.0

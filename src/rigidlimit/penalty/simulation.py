@@ -125,8 +125,10 @@ class PenaltySimulation:
         if state is None:
             warn_of_unused_springs(scene, "a DEM")
         self.damping = _damping_fraction(scene, restitution, damping, tensile)
-        if not (background in ("quench", None) or np.isreal(background)):
-            raise InputError(f"background is {background!r}; expected 'quench', a rate or None")
+        if not (background in ("quench", None) or 0.0 <= arrays.number(background) < np.inf):
+            raise InputError(
+                f"background is {background!r}; expected 'quench', a rate [1/s] >= 0 or None"
+            )
         self.scene, self.bodies = scene, scene.bodies
         self.exponent = check_exponent(scene.exponent if law is None else law_exponent(law))
         self.stiffness_scale = arrays.positive("stiffness_scale", stiffness_scale)

@@ -49,6 +49,8 @@ def read_compas(path: str | Path) -> BlockAssembly:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: cannot be read: it is not UTF-8 text") from None
     try:
         meshes, nodes, edges = _parts(json.loads(text))
         blocks = [_block(key, mesh, nodes.get(key) or {}) for key, mesh in meshes.items()]

@@ -110,15 +110,19 @@ def stopped_short(
     advice: str,
     of: str = "the largest force",
     share: tuple[float, float] | None = None,
+    kept: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """What to say of an engine's forces that are ``residual`` of something from solving its own
     equations; nothing where that is little, or nan. share: what that leaves of the largest contact
-    force, at least and at most; None: about the same."""
+    force, at least and at most; None: about the same. kept: ``kept_as_is``."""
     if not residual > TOLERANCES.stopped:
         return ()
     text = f"{engine}'s solver stopped {100 * residual:.2g} % of {of} short of its own solution; "
     if load_from != "engine":
-        return (f"{text}the mended forces do not go by it",)
+        if not kept or load_from == "given":
+            return (f"{text}the mended forces do not go by it",)
+        through = " and ".join(f"the {what}" for what in kept)
+        return (f"{text}the mended forces go by it only through {through}, which are {engine}'s",)
     if share is None:
         much = (
             f"{text}its resultant, which is kept, and the mended forces with it depend on the "
@@ -136,6 +140,17 @@ def stopped_short(
         f"{engine}'s solver stopped early: its resultant, which mended forces keep, is off by "
         f"{much}{light}: {advice}",
     )
+
+
+def kept_as_is(tangential: np.ndarray, on_friction: str, other_rows: int = 0) -> tuple[str, ...]:
+    """What of an engine's forces is in a load that is not its resultant, in words. tangential
+    (m, k): friction forces, then moments; other_rows: of constraints that are no rigid links."""
+    found = {
+        "friction forces": on_friction == "keep" and tangential[:, :2].any(),
+        "torsional and rolling moments": tangential[:, 2:].any(),
+        "forces of other constraints": other_rows > 0,
+    }
+    return tuple(what for what, some in found.items() if some)
 
 
 def constraints_given(engine: str, count: int, load_from: str, remedy: str) -> tuple[str, ...]:

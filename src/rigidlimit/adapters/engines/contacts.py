@@ -266,7 +266,7 @@ class EngineContacts(Brief):
     def coefficients(self) -> tuple[np.ndarray, np.ndarray]:
         """Of sliding: mu (m,), the larger of both directions, and the part of it that each has,
         (m, 2)."""
-        return larger_and_parts(np.ascontiguousarray(self.friction[:, :2]))
+        return larger_and_parts(arrays.contiguous(self.friction))
 
     @property
     def stated_accuracy(self) -> float | None:
@@ -352,12 +352,13 @@ class EngineContacts(Brief):
 
 @njit(cache=True, nogil=True)
 def larger_and_parts(friction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The larger of each row of coefficients (m, 2), and the part of it that each has."""
-    mu, part = np.zeros(len(friction)), np.zeros(friction.shape)
+    """The larger of the first two coefficients (m, k), and the part of it that each has."""
+    both = min(2, friction.shape[1])
+    mu, part = np.zeros(len(friction)), np.zeros((len(friction), both))
     for i in range(len(friction)):
-        for k in range(friction.shape[1]):
+        for k in range(both):
             mu[i] = max(mu[i], friction[i, k])
-        for k in range(friction.shape[1]):
+        for k in range(both):
             if mu[i] > 0.0:
                 part[i, k] = friction[i, k] / mu[i]
     return mu, part

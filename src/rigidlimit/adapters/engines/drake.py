@@ -38,7 +38,15 @@ from numba import njit
 from ..._support import arrays
 from ..._support.arrays import MatrixLike
 from ...errors import InputError
-from .arguments import Load, check_linear, constraints_given, imported, joint_names, stopped_short
+from .arguments import (
+    Load,
+    check_linear,
+    constraints_given,
+    imported,
+    joint_names,
+    kept_as_is,
+    stopped_short,
+)
 from .contacts import EngineContacts
 from .drake_contacts import PointPairs, point_pairs
 from .drake_trees import Trees, systems, trees_of, twists
@@ -241,6 +249,7 @@ def from_drake(
     load = wanted.load
     if wanted.load_from == "rest":
         load = _rest(plant, context, tree, delivered(sliding, rubs.ravel()))
+    kept = kept_as_is(rubs, on_friction)
     velocity = plant.GetVelocities(context)
     contacts = EngineContacts(
         B,
@@ -263,7 +272,7 @@ def from_drake(
         notes=(
             *said,
             *constraints_given("Drake", loops, wanted.load_from, "their rows as links=..."),
-            *stopped_short("Drake", residual, wanted.load_from, ADVICE),
+            *stopped_short("Drake", residual, wanted.load_from, ADVICE, kept=kept),
         ),
         gap_tolerance=extent.gap_tolerance,
         velocity=velocity,

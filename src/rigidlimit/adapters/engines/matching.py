@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from ..._support.compiled import INNER
+
 
 @njit(cache=True, nogil=True)
 def matched(
@@ -56,7 +58,7 @@ def remembered(
     return out
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _turn(before, after, force, out):
     """A vector across the unit normal ``before`` turned with it to ``after``, into ``out``."""
     axis, cosine, along = np.empty(3), 0.0, 0.0

@@ -6,6 +6,7 @@ series, k_1 k_2 / (k_1 + k_2), with one that is not named rigid; friction is the
 """
 
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,7 +87,15 @@ def _named(what, given, places, m, combine):
     parts = places.named_parts
     if callable(given):
         names = parts.pairs
-        value = np.array([arrays.number(given(*pair)) for pair in names]).reshape(m)
+        try:
+            value = np.array([arrays.number(given(*pair)) for pair in names]).reshape(m)
+        except TypeError as error:
+            if _takes_two(given):
+                raise
+            raise InputError(
+                f"{what} is a function that does not take two arguments; it is called with the "
+                f"names of both parts, as {what}({names[0][0]!r}, {names[0][1]!r})"
+            ) from error
         if np.isnan(value).any():
             pair = names[int(np.isnan(value).argmax())]
             raise InputError(f"{what} is no number for {pair[0]} and {pair[1]}; expected one")
@@ -108,6 +117,17 @@ def _named(what, given, places, m, combine):
     single[both] = combine(side[both, 0], side[both, 1])
     value = np.where(np.isnan(own), single, own)
     return value, ~np.isnan(value)
+
+
+def _takes_two(function):
+    """Whether it may be called with two arguments; True where that is not known."""
+    try:
+        signature(function).bind("", "")
+    except TypeError:
+        return False
+    except ValueError:  # of a function in C
+        pass
+    return True
 
 
 def _in_series(a, b):

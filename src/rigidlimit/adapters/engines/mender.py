@@ -14,13 +14,14 @@ import numpy as np
 
 from ..._support import arrays
 from ...errors import InputError
-from .arguments import expect, joint_names
+from .arguments import expect
 from .links import free_systems
 from .materials import ByContact, by_name
 from .memory import ContactSprings, checked_springs
 from .mended_batch import MendedBatch
 from .mujoco import from_mujoco, held_columns, library
 from .mujoco_addresses import address
+from .mujoco_links import named_equalities
 from .mujoco_model import structure
 from .mujoco_view import StateArrays, View
 from .prepared import codes
@@ -112,7 +113,7 @@ class Mender:
         )
         self.made = structure(mujoco, model)
         self.held = held_columns(mujoco, model, held)
-        joint_names(equalities, "equalities", "equality")
+        named_equalities(mujoco, model, equalities)  # raises
         self._states = StateArrays(mujoco, model)
         self._views: WeakKeyDictionary = WeakKeyDictionary()
         self._load, self._springs = np.zeros(int(model.nv)), np.zeros(5, np.int64)

@@ -34,7 +34,15 @@ from ..._support import arrays
 from ..._support.matrices import Matrix
 from ..._support.words import counted
 from ...errors import InputError
-from .arguments import Load, check_joint, check_linear, imported, joint_names, stopped_short
+from .arguments import (
+    Load,
+    check_joint,
+    check_linear,
+    imported,
+    joint_names,
+    kept_as_is,
+    stopped_short,
+)
 from .contacts import EngineContacts
 from .geometry import OUTSIDE, Places
 from .links import free_systems, joined
@@ -241,6 +249,8 @@ def from_mujoco(
         normal = delivered(rows.B, rows.normal)
         load = _at_rest(data, made, jacobian, links, normal)
         load -= delivered(rows.B, solved.adhesion)  # a passive force, which contacts net of it have
+    others = int(data.nefc) - int(solved.count.sum()) - len(links.engine_row)
+    kept = kept_as_is(rows.tangential, on_friction, others)
     velocity = np.array(data.qvel, float)
     beyond = np.array(data.efc_pos, float) - np.array(data.efc_margin, float)
     contacts = EngineContacts(
@@ -272,8 +282,8 @@ def from_mujoco(
         stiffness=k,
         notes=(
             *said,
-            *stopped_short("MuJoCo", residual, wanted.load_from, ADVICE),
-            *_notes(mujoco, model, data, made, solved, links, places.parts.body, soft),
+            *stopped_short("MuJoCo", residual, wanted.load_from, ADVICE, kept=kept),
+            *_notes(mujoco, model, data, made, solved, links, others, places.parts.body, soft),
         ),
     )
     return wanted.mended(contacts)
@@ -286,7 +296,8 @@ def _check_data(model, data):
             f"data has {len(data.qvel)} degrees of freedom and {len(data.xpos)} bodies, model "
             f"{model.nv} and {model.nbody}; expected the MjData of this model"
         )
-    _check_finite("qvel", np.array(data.qvel, float))
+    for name in ("qpos", "qvel", "qacc"):
+        _check_finite(name, np.array(getattr(data, name), float))
 
 
 def _forces(data):
@@ -300,8 +311,8 @@ def _check_finite(name, values):
     bad = np.flatnonzero(~np.isfinite(values))
     if len(bad):
         raise InputError(
-            f"data.{name}[{bad[0]}] is {values[bad[0]]}; expected finite numbers: the simulation "
-            "has become unstable (data.warning counts that)"
+            f"data.{name}[{bad[0]}] is {values[bad[0]]}; expected finite numbers; where "
+            "mj_step left that, the simulation has become unstable (data.warning counts it)"
         )
 
 
@@ -314,10 +325,10 @@ def _at_rest(data, made, jacobian, links, normal):
     return load
 
 
-def _notes(mujoco, model, data, made, solved, links, body, soft):
-    """Notes on the interpretation of the model; body (m, 2): of both sides."""
+def _notes(mujoco, model, data, made, solved, links, others, body, soft):
+    """Notes on the interpretation of the model; others: rows of other constraints; body (m, 2): of
+    both sides."""
     yield from links.notes
-    others = data.nefc - int(solved.count.sum()) - len(links.engine_row)
     yield from notes_of_rows(others, int(data.ncon) - len(solved.row))
     if _asleep(data, made).any():
         yield "bodies are asleep: MuJoCo lists no contacts between them, so none are mended"

@@ -62,7 +62,7 @@ def equalities(
     wanted: Sequence[str] | str,
 ) -> Equalities:
     """Those active and ``wanted``: "rigid", "given", or names of equalities."""
-    named = _named(mujoco, model, wanted)
+    named = named_equalities(mujoco, model, wanted)
     active = np.array(data.efc_type, int).ravel() == codes(mujoco).equality
     efc = np.flatnonzero(active[: int(data.nefc)])
     if not len(efc):
@@ -184,8 +184,10 @@ def _relative(mujoco, model, data, bodies, point):
     return sp.csr_array(both[0]), sp.csr_array(both[1])
 
 
-def _named(mujoco, model, wanted):
-    """Numbers of the equalities named; None for all of them."""
+def named_equalities(
+    mujoco: ModuleType, model: "MjModel", wanted: Sequence[str] | str
+) -> set[int] | None:
+    """Numbers of the equalities named; None for all of them. Raises InputError for others."""
     if isinstance(wanted, str) and wanted in EQUALITIES:
         return None if wanted == "rigid" else set()
     numbers = set()

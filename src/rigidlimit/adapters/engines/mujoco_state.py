@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from ..._support.compiled import INNER
 from ...errors import InputError
 from .matrices import delivered_by, moved
 from .mujoco_model import codes as codes_of
@@ -177,7 +178,7 @@ def off_law(
     return apart / largest if largest > 0.0 else apart
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _cone(y, D, friction, mu, force):
     """MuJoCo's forces of one contact with an elliptic cone, in place."""
     normal, size = mu * y[0], 0.0

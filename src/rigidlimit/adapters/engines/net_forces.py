@@ -8,6 +8,8 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from ..._support import arrays
+from ..._support.arrays import contiguous
+from ..._support.compiled import INNER
 from ..._support.display import Brief
 from ...errors import InputError
 from .geometry import cross, frames_along
@@ -176,15 +178,16 @@ def of_parts(mended: "MendedForces", sides: np.ndarray, about: np.ndarray) -> tu
     if engine_force is None:
         engine_force = np.full(len(row), np.nan)
     return _sums(
-        sides, about, places.sides, frames, mended.force[row], rubs, engine_force, engine_rubs,
-        margins(mended),
+        sides, about, contiguous(places.sides), contiguous(frames), mended.force[row], rubs,
+        engine_force, engine_rubs, margins(mended),
     )  # fmt: skip
 
 
 def margins(mended: "MendedForces") -> np.ndarray:
     """``friction_margin`` (m,) of the rows of ``mended.listed``."""
     listed = mended.listed
-    return _margins(listed.friction, mended.pressing[listed.row], mended.tangential[listed.row])
+    friction = contiguous(listed.friction)
+    return _margins(friction, mended.pressing[listed.row], mended.tangential[listed.row])
 
 
 @njit(cache=True)
@@ -247,7 +250,7 @@ def _sums(sides, about, point, frame, force, rubs, engine_force, engine_rubs, ma
     return out, centre, total, least
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _add(sign, arm, frame, force, rubs, out):
     """out (2, 3) += force and torque of one contact: spin and rolling moments are the entries of
     ``rubs`` after the second."""

@@ -102,7 +102,7 @@ def structure(newton: ModuleType, model: "Model") -> Structure:
     return Structure(
         joint=joint,
         turns=np.arange(len(joint)) - first[joint] >= linear[joint, 0],
-        articulation=tree[joint] + 1,
+        articulation=tree[joint].astype(np.int64) + 1,
         system=system,
         part=part,
         row=row,

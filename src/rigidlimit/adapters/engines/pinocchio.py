@@ -31,7 +31,15 @@ from ..._support.matrices import Matrix, compact
 from ..._support.words import counted
 from ...dynamics import contact_dynamics
 from ...errors import InputError, MissingExtra
-from .arguments import Load, check_joint, imported, joint_names, rigid_or_given, stopped_short
+from .arguments import (
+    Load,
+    check_joint,
+    imported,
+    joint_names,
+    kept_as_is,
+    rigid_or_given,
+    stopped_short,
+)
 from .contacts import EngineContacts
 from .geometry import OUTSIDE, Places
 from .links import free_systems, from_error, joined
@@ -292,6 +300,8 @@ def from_pinocchio(
         kept[normal] = 0.0
         load = solved_load(data, B, g, J.T @ kept, dt, normal=normal, rows=J.shape[0])
     links, link_accuracy = _links(J, anchors, extent.sizes)
+    others = len(J) - 3 * len(contacts) - len(rows)
+    as_is = kept_as_is(force[slide], on_friction, others)
     found = EngineContacts(
         B,
         force[normal],
@@ -310,9 +320,7 @@ def from_pinocchio(
         contacts=len(contacts),
         engine="Pinocchio",
         engine_residual=residual,
-        notes=tuple(
-            _notes(stiffness, len(J) - 3 * len(contacts) - len(rows), residual, load_from, contacts)
-        ),
+        notes=tuple(_notes(stiffness, others, residual, load_from, as_is, contacts)),
     )
     return wanted.mended(found)
 
@@ -354,7 +362,7 @@ def _by_kind(model, data, models, datas, rigid):
     return contacts, anchors
 
 
-def _notes(stiffness, others, residual, load_from, contacts):
+def _notes(stiffness, others, residual, load_from, as_is, contacts):
     """Notes on the interpretation of the model; others: rows of constraints that are kept."""
     if not by_name(stiffness):
         said = "equal, Pinocchio has none" if stiffness is None else "as given"
@@ -362,7 +370,7 @@ def _notes(stiffness, others, residual, load_from, contacts):
     if others:
         yield f"{counted(others, 'row of other constraints')} kept as Pinocchio has them"
     advice = "let it iterate more, or load='step'"
-    yield from stopped_short("Pinocchio", residual, load_from, advice)
+    yield from stopped_short("Pinocchio", residual, load_from, advice, kept=as_is)
     if np.isnan(residual) and contacts:
         yield "impulses not checked against Pinocchio's problem (give g=, and data.M by crba)"
 

@@ -44,6 +44,7 @@ from .arguments import (
     check_linear,
     constraints_given,
     imported,
+    kept_as_is,
     rigid_or_given,
     stopped_short,
     unreported_moments,
@@ -291,7 +292,8 @@ def from_pybullet(
     links, turning, error, others = constraint_rows(world, rigid_or_given(equalities))
     residual, sweeps = _residual(world, analytics)
     share = _share(world, residual, sweeps, points.force)
-    doubt = stopped_short("PyBullet", residual, load_from, ADVICE, GAINED, share)
+    kept = kept_as_is(points.rubs, on_friction)
+    doubt = stopped_short("PyBullet", residual, load_from, ADVICE, GAINED, share, kept)
     notes = [
         *([said] if said else []),
         *doubt,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from ..._support.compiled import INNER
 from ..._support.matrices import Matrix
 from .matrices import compressed, touching
 
@@ -102,15 +103,16 @@ def sizes_of(
     return size
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _of_all(point):
     """Size of all contacts, 1 for a single point."""
     m = len(point)
-    size = _sizes(np.arange(m), np.zeros(m, np.int64), 1, point, np.zeros((0, 2, 3)))[0]
+    nothing, one = np.zeros((0, 2, 3)), np.int64(1)  # compiled anew for a constant
+    size = _sizes(np.arange(m), np.zeros(m, np.int64), one, point, nothing)[0]
     return size if size > 0.0 else 1.0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _sizes(row, touched, count, point, centre):
     """Size (count,) of each mechanism, 0 or infinite where that is not known."""
     sides = point.shape[1]
@@ -146,6 +148,6 @@ def _farthest(row, touched, point, middle):
     return far
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _distance(a, b):
     return np.sqrt((a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2)

@@ -39,7 +39,8 @@ class Tolerances:
     steps : largest motion since the contacts were found, over that of one step, to count as one
     step.
     still : motion over the extent of the model that is rounding.
-    aside : part of the size of a link by which its contact points may be off its bounding box.
+    aside : part of the size of a link by which its contact points may be off its bounding box;
+        in models of pybullet_data they are within it, but for a step's motion.
     single : accuracy of geometry in single precision, after a few operations.
     stale : accuracy where Bullet keeps the normals of contact points that it does not find anew.
     diverged : largest force over the weight of the model above which the weight is lost in the
@@ -66,7 +67,7 @@ class Tolerances:
     same_state: float = 1e-9
     steps: float = 2.0
     still: float = 1e-6
-    aside: float = 0.25
+    aside: float = 0.02
     single: float = 1e-5
     stale: float = 1e-4
     diverged: float = 1e12

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from ..._support.arrays import contiguous
 from ..._support.matrices import Matrix, from_rows
 from .geometry import cross
 from .matrices import by_direction
@@ -43,8 +44,8 @@ class Twists:
         bodies = self.part, self.row, self.centre
         first, others = by_direction(
             *_rows(
-                np.ascontiguousarray(body), np.ascontiguousarray(point),
-                np.ascontiguousarray(directions), sets, bodies,
+                contiguous(body), contiguous(point),
+                contiguous(directions), sets, bodies,
             ),
             d, self.columns,
         )  # fmt: skip

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from ..._support.compiled import INNER
 from .matrices import Rows, compressed, touching
 from .motions import Reduction
 from .tolerances import TOLERANCES
@@ -108,7 +109,7 @@ def singular_motions(
     return (motions, to, at), changed, gone, unloaded, count
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _grouped(things, label, count):
     """``things`` by their label, in their order, and where those of each label begin."""
     begin, out = np.zeros(count + 1, np.int64), np.empty(len(things), np.int64)
@@ -123,7 +124,7 @@ def _grouped(things, label, count):
     return out, begin
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _weak(dense, load, limit, largest, pressing):
     """(V^T (c, c), or of no size where the motions may stay as they are; which of them are left
     out, and which of these without their load, (c,) bool; how many are worth a note) of one
@@ -181,7 +182,7 @@ def _may_be_weak(values, column, ends, mechanism, free, reach, accuracy, sure):
     return not_definite(G, size, first, part)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def blocks_of(mechanism, free, accuracy, sure):
     """(place (n,) of each free column in the block of its mechanism; size, first (mechanisms + 1,)
     of the blocks in one array; part: that S must be above)."""
@@ -200,7 +201,7 @@ def blocks_of(mechanism, free, accuracy, sure):
     return place, size, first, part
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def not_definite(G, size, first, part):
     """Which blocks have no Cholesky factor less the square of their part, (mechanisms,) bool."""
     weak = np.zeros(len(size), np.bool_)
@@ -210,7 +211,7 @@ def not_definite(G, size, first, part):
     return weak
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _not_definite(A, least):
     """Whether A - least tr A has no Cholesky factor; A (c, c), its lower half, is overwritten."""
     trace = 0.0

@@ -73,6 +73,11 @@ def _matrix(group):
     p, i, x = (group[name][()] for name in ("p", "i", "x"))
     if nz < 0 and (len(p) != (n if nz == -1 else m) + 1 or p[0] != 0 or (np.diff(p) < 0).any()):
         raise ValueError(f"p of {group.name} is not a row of growing pointers from 0")
+    if nz >= 0 and not (len(p) == len(i) == nz <= len(x)):
+        raise ValueError(
+            f"{group.name} has nz = {nz} triplets, and {len(p)}, {len(i)} and {len(x)} entries of "
+            "p, i and x; expected as many, or nz = -1 or -2 for compressed columns or rows"
+        )
     if nz >= 0:
         matrix = sp.coo_array((x[:nz], (i[:nz], p[:nz])), shape=(m, n))
     elif nz == -1:

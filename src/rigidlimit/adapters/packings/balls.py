@@ -7,6 +7,7 @@ import numpy as np
 
 from ...bodies import Cell, Disk, HalfSpace, Material, Sphere, rotations
 from ...bodies.bodies import PLANAR
+from ...bodies.shapes import LEAST, MOST
 from ...errors import InputError
 from ...scenes.scene import Scene
 from ..tolerances import TOLERANCES
@@ -148,6 +149,13 @@ def as_scene(
     free[np.isin(kinds, list(fixed))] = False
     if balls.held is not None:
         free[balls.held] = False
+    lost = ~(np.isfinite(mass) & ((mass > 0.0) | ~free.any(axis=1)))
+    if lost.any():
+        k = int(np.argmax(lost))
+        raise InputError(
+            f"ball {balls.id[k]}: its radius and density make a mass of {mass[k]:g} kg; expected "
+            "a positive number"
+        )
     columns = dict(
         **_poses(balls, dim),
         shape_of=shape_of.astype(np.int64),
@@ -191,6 +199,8 @@ def _check(balls: Balls, dim: int) -> None:
     if (count > 1).any():
         raise InputError(f"ball {names[count > 1][0]} is there twice; expected distinct ids")
     check(~(balls.radius > 0), "radius", balls.radius, "a positive one")
+    size = f"one of {LEAST:g} to {MOST:g} m, of which there are masses"
+    check((balls.radius < LEAST) | (balls.radius > MOST), "radius", balls.radius, size)
     if balls.mass is not None:
         check(~(balls.mass > 0), "mass", balls.mass, "a positive one")
     elif balls.density is not None:

@@ -40,6 +40,8 @@ def read_csv(text: Text) -> Balls:
     if not lines:
         raise InputError(f"{text.path}: an empty file; expected a line of names, then numbers")
     top, lines = lines[0], lines[1:]
+    if not lines:
+        raise InputError(f"{text.path}: a line of names alone; expected numbers below it")
     delimiter = max(",;\t", key=text.lines[top].count)
     table = list(csv.reader([text.lines[k] for k in (top, *lines)], delimiter=delimiter))
     names, factors = zip(*(_column(text, top, title) for title in table[0]), strict=True)
@@ -47,7 +49,7 @@ def read_csv(text: Text) -> Balls:
     for k, row in zip(lines, table[1:], strict=True):
         if len(row) != len(names):
             raise text.wrong(k, f"{len(names)} entries: {', '.join(names)}")
-    words = dict(zip(names, zip(*table[1:], strict=True) or [()] * len(names), strict=True))
+    words = dict(zip(names, zip(*table[1:], strict=True), strict=True))
     given = words.pop("id", None)
     column = {
         name: _numbers(text, lines, words[name], name) * factor

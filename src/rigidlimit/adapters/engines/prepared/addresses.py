@@ -8,7 +8,7 @@ import numpy as np
 from numba import carray, njit, types
 from numba.extending import intrinsic
 
-from .compiled import INNER
+from ...._support.compiled import INNER
 
 
 @intrinsic

@@ -8,7 +8,7 @@ in ascending order.
 import numpy as np
 from numba import njit
 
-from .compiled import INNER
+from ...._support.compiled import INNER
 
 
 @njit(**INNER)

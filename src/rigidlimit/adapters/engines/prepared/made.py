@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...._support.matrices import compact
-from ..arguments import stopped_short
+from ..arguments import kept_as_is, stopped_short
 from ..contacts import EngineContacts
 from ..geometry import Places
 from ..listed import Listed
@@ -77,6 +77,8 @@ class Made(Answer):
         places = self._places()
         pyramids = bool(mender.model.opt.cone == mender.cone)
         stiffness, said = self._stiffness()
+        as_is = kept_as_is(kept["tangential"], wanted.options.on_friction, self.other)
+        residual = self.engine_residual
         made = EngineContacts(
             compact(rows[:, 0].copy()),
             kept["normal"],
@@ -99,12 +101,12 @@ class Made(Answer):
             contacts=ncon,
             velocity=kept["velocity"],
             engine="MuJoCo",
-            engine_residual=self.engine_residual,
+            engine_residual=residual,
             stiffness=stiffness,
             springs=self.before,
             notes=(
                 *said,
-                *stopped_short("MuJoCo", self.engine_residual, wanted.load_from, ADVICE),
+                *stopped_short("MuJoCo", residual, wanted.load_from, ADVICE, kept=as_is),
                 *notes_of_rows(self.other, ncon - m),
                 *notes_of_mocap(mender.made, places.parts.body),
             ),

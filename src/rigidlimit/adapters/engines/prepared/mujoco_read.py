@@ -8,6 +8,7 @@ are addresses, since numba takes as long for each array or number of Python as f
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ..matching import remembered
 from ..mujoco_rows import contact_forces
 from ..mujoco_state import in_place
@@ -26,7 +27,6 @@ from .answer import (
     SOLVES,
     shapes,
 )  # fmt: skip
-from .compiled import INNER
 from .mujoco_rows import columns_moved, engine_residual, fill_rows, spans_of
 from .shares import AS_GIVEN, Given, Law, shared
 from .sizes import centres, tree_sizes
@@ -85,7 +85,10 @@ def mend_mujoco(model, state, ncon, nefc, far):
     )  # fmt: skip
     load = floats(model[24], n) if model[24] != 0 else np.zeros(n)
     code = in_place(places, body_tree, dt, extent, far)[0]
-    if code == codes.SOLVED and not _finite(state_arrays[0], efc[4]):
+    of_state = _finite(state_arrays[0]) and _finite(state_arrays[1]) and _finite(efc[4])
+    # what qpos makes of bodies
+    of_pose = _finite(floats(model[19], 3 * bodies)) and _finite(floats(model[20], 4 * bodies))
+    if code == codes.SOLVED and not (of_state and of_pose):
         code = codes.NO_NUMBER
     row = np.flatnonzero(contact[5] >= 0)
     if code == codes.SOLVED:
@@ -97,7 +100,7 @@ def mend_mujoco(model, state, ncon, nefc, far):
     m = len(row)
     speeds, position, margin = state_arrays[0], efc[5], efc[6]
     first, dim, pyramidal = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.bool_)
-    s, other = 2, len(efc[4])
+    s, other = np.int64(2), len(efc[4])
     for i in range(m):
         first[i], dim[i] = contact[5][row[i]], contact[3][row[i]]
         pyramidal[i] = pyramids and dim[i] > 1
@@ -168,7 +171,7 @@ def mend_mujoco(model, state, ncon, nefc, far):
             rows(at[2], count_before, 3), floats(at[3], count_before),
             rows(at[4], count_before, 3),
         )  # fmt: skip
-        memory = remembered(earlier, geom, point, frame)
+        memory = remembered(earlier, geom.astype(np.int64), point, frame)
     given = Given(
         values, column, count, normal, tangential, friction, stiffness, gap, tolerance, own_load,
         kind, held, tree, reach, accuracy, 1.0, memory,
@@ -199,12 +202,10 @@ def _no_answer(code):
 
 
 @njit(**INNER)
-def _finite(velocity, force):
+def _finite(values):
     total = 0.0
-    for j in range(len(velocity)):
-        total += velocity[j]
-    for i in range(len(force)):
-        total += force[i]
+    for i in range(len(values)):
+        total += values[i]
     return np.isfinite(total)
 
 

@@ -4,9 +4,9 @@
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ..mujoco_state import off_law
 from ..tolerances import TOLERANCES
-from .compiled import INNER
 
 _SAME = TOLERANCES.same_state
 

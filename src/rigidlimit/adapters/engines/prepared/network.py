@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ....equilibrium.law import CompiledLaw, respond, secant_blocks, sticking_blocks
 from ....equilibrium.rough_newton import SETTINGS
-from .compiled import FLAT, INNER
+from .compiled import FLAT
 
 PIVOT = 0.1
 """Part of the largest entry from which on the diagonal one serves as pivot: rows that stay in place

@@ -1,5 +1,6 @@
 """Which options compiled code takes."""
 
+from ...._support import arrays
 from ..coulomb import JOINT
 from ..options import MendOptions
 
@@ -24,5 +25,5 @@ def compiled_law(options: MendOptions) -> tuple[float, float, bool, float, float
         float(options.tangential_stiffness),
         options.on_friction == JOINT,
         float(options.friction_tolerance),
-        TOLERANCE if tolerance is None else float(tolerance),
+        TOLERANCE if tolerance is None else arrays.positive("tolerance", tolerance),
     )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ....compatibility.rough_light import DIGITS, LIGHT
 from ....equilibrium.law import CompiledLaw
 from ....linear.column_scaling import ROUNDING
@@ -18,7 +19,7 @@ from ..matrices import delivered_by, row_sizes
 from ..tolerances import TOLERANCES
 from . import codes
 from .columns import compressed
-from .compiled import FLAT, INNER
+from .compiled import FLAT
 from .network import ALONE, Network, equilibrium, missing
 from .weak import hangs_on_several, suspects, without_weak
 
@@ -94,7 +95,7 @@ def shared(given: Given, law: Law) -> Shared:
     own = given.values, given.column, given.count
     force, tangential, kept = given.normal_force.copy(), rubs.copy(), np.zeros(m)
     bears = np.zeros(m, np.bool_)
-    normals = compressed(own[0], own[1], own[2], 1)
+    normals = compressed(own[0], own[1], own[2], np.int64(1))
     most, norm = row_sizes(*normals, reach)
     powerless = most <= _ROUNDING * max(given.unit, most.max())
     largest, pressing = 0.0, np.zeros(m)
@@ -109,7 +110,7 @@ def shared(given: Given, law: Law) -> Shared:
     if given.kind == ENGINE:
         load += delivered_by(*normals, pressing, len(load))
     if rough:
-        mu, weight = larger_and_parts(given.friction[:, :2])
+        mu, weight = larger_and_parts(given.friction)
         flat, borne = carried(pressing, rubs, weight, powerless, law.friction_tolerance)
         engine = flat.reshape(m, 3)
         if given.kind != TOTAL:

@@ -3,10 +3,10 @@
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ..matrices import touching
 from ..sizes import sizes_of
 from .columns import compressed
-from .compiled import INNER
 
 
 @njit(**INNER)
@@ -36,7 +36,8 @@ def centres(geom, geom_body, body_tree, body_column, tree, mass, xipos, centre):
 def tree_sizes(values, column, count, tree, point, centre, near):
     """Size (trees,) of each tree's contacts [m], as ``sizes.mechanism_sizes``; near (m,): the least
     of those that each contact joins."""
-    rows, whole, trees = compressed(values, column, count, 1), np.empty(len(tree), np.bool_), 0
+    rows = compressed(values, column, count, np.int64(1))
+    whole, trees = np.empty(len(tree), np.bool_), np.int64(0)
     for j in range(len(tree)):
         whole[j], trees = True, max(trees, tree[j] + 1)
     row, touched = touching(*rows, tree, whole)

@@ -3,10 +3,11 @@
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ..tolerances import TOLERANCES
 from . import codes
 from .columns import compacted
-from .compiled import FLAT, INNER
+from .compiled import FLAT
 from .shares import ENGINE, Given, Law, shared
 from .sizes import tree_sizes
 

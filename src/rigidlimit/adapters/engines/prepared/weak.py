@@ -3,13 +3,13 @@
 import numpy as np
 from numba import njit
 
+from ...._support.compiled import INNER
 from ...._support.sets import join, settle
 from ..matrices import delivered_by
 from ..tolerances import TOLERANCES
 from ..weak_motions import blocks_of, not_definite, singular_motions
 from ..weak_motions_of_several import anything_far, far_sets
 from .columns import compacted, compressed
-from .compiled import INNER
 
 _SURE = TOLERANCES.sure
 

@@ -22,7 +22,7 @@ apart. A contact that remembers nothing has the overlap zero, or its gap if it i
 All is written in velocities: lengths over dt.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -176,6 +176,32 @@ class Increment:
             ),
             offset=np.zeros(self.shape),
             unit=self.scale / (self.inverse.diagonal() * self.arm * arm * dt),
+        )
+
+    @property
+    def reversed(self) -> "Increment":
+        """The same with the contacts in reversed order."""
+        (m, d), given, kept = self.shape, self.springs, self.history
+
+        def turned(values: np.ndarray) -> np.ndarray:
+            return values[::-1].copy()
+
+        springs = replace(
+            given,
+            normal=turned(given.normal),
+            tangential=turned(given.tangential),
+            friction=turned(given.friction),
+        )
+        return replace(
+            self,
+            springs=springs,
+            history=ContactHistory(turned(kept.normal), turned(kept.tangential)),
+            moved=turned(self.moved),
+            rows=self.rows[(d * turned(np.arange(m))[:, None] + np.arange(d)).ravel()],
+            driven=turned(self.driven),
+            rho=turned(self.rho),
+            gap=turned(self.gap),
+            slop=turned(self.slop),
         )
 
     def velocity(self, force: np.ndarray) -> np.ndarray:

@@ -19,11 +19,11 @@ from .settings import SEARCH
 from .sweeps import accelerate
 
 PART = 0.3
-"""Of the overlap that a step undoes. A disk that a bar sweeps along at w, overlaps the bar by w^2/R
-over this, w the way in a step."""
+"""Of the excess that a step undoes: surfaces that slide on overlap by what a step adds over it."""
 
 STIFF = 100.0
-"""k over the stiffness of inertia: so much of what it undoes is left where bodies have no room."""
+"""k over the stiffness of inertia of a contact: some hundredths of what is to be undone are left,
+and the displacements of bodies that have no room stay bounded."""
 
 
 def separation(

@@ -24,7 +24,7 @@ from ..equilibrium.mechanics import Mechanics
 from ..equilibrium.rough_newton import newton
 from ..equilibrium.solve import Settings as Start
 from ..equilibrium.solve import solve as from_rest
-from ..equilibrium.stability import growth
+from ..equilibrium.stability import EXAMINED, growth
 from ..status import Status
 from .budget import Budget
 from .limit import beyond_rounding, rests, rounding
@@ -52,6 +52,10 @@ HALVED = 0.5
 """Residual over that of the split before above which splitting again is given up: the rounding is
 not that of the rigid velocity."""
 
+UNLIKE = 1e-6
+"""Difference over the largest force from which on two results are two equilibria: of 25 lids equal
+ones differed by 1e-12, others by 1e-2 and more."""
+
 PRESSED = 1e-3
 """Part of the largest force of a jam that its contacts bear at least."""
 
@@ -62,7 +66,7 @@ class Solution:
     are open. velocity (n,) of the free degrees of freedom. s: stiffness, 0 after sweeps. residual:
     over the scale of velocities; worst: contact of the largest. spring_scale: ``Springs.scale``.
     several: whether the step begins without forces and ends in the stiff limit at an equilibrium
-    that is unstable. separation (n,) [m]: moves bodies apart, or None. sweeps,
+    that is known to be one of several. separation (n,) [m]: moves bodies apart, or None. sweeps,
     systems: done. routes: tried. energy, begun [J]: of the springs at the end and when the step
     begins. locked: contacts of bodies that have no room left, the hardest pressed first, or
     None."""
@@ -96,7 +100,21 @@ def solve(
         v = increment.v_free
         return Solution(no_force, no_force[:, 0], v, 0.0, Status.CONVERGED, 0.0, tolerance)
     with within(settings.seconds):
-        return _Search(increment, tolerance, settings).run(s)
+        search = _Search(increment, tolerance, settings)
+        found = search.run(s)
+        if search.begins and found.sweeps and settings.stiffest == found.s and not found.several:
+            found = replace(found, several=_branches(increment, found, settings))
+        return found
+
+
+def _branches(increment: Increment, found: Solution, settings: IncrementSettings) -> bool:
+    """Whether sweeps in reversed order end in other forces: an unstable equilibrium on their way
+    has stable ones beside it, and the order decides to which of these they go."""
+    if len(found.force) > EXAMINED:
+        return False
+    other = _Search(increment.reversed, found.tolerance, settings).run(0.0)
+    unlike = np.abs(other.force[::-1] - found.force).max(initial=0.0)
+    return bool(other.s == found.s and unlike > UNLIKE * found.force.max())
 
 
 @dataclass

@@ -104,7 +104,9 @@ class Increment:
     L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
     held bodies give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact
     without contact forces, the unit of residuals. history: what the contacts remember, of springs
-    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m].
+    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m]. drift (m,) [m]:
+    what a linearized step leaves of overlap at most: w^2/R, with w the way in which surfaces slide
+    and turn in a step at the velocities when it begins, and R the size of the smaller body.
     """
 
     step: Given
@@ -123,6 +125,7 @@ class Increment:
     scale: float
     gap: np.ndarray
     slop: np.ndarray
+    drift: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -179,6 +182,11 @@ class Increment:
         )
 
     @property
+    def begins(self) -> bool:
+        """Whether contacts remember no forces, as in the first step of a scene."""
+        return not self.history.normal.any()
+
+    @property
     def reversed(self) -> "Increment":
         """The same with the contacts in reversed order."""
         (m, d), given, kept = self.shape, self.springs, self.history
@@ -202,6 +210,7 @@ class Increment:
             rho=turned(self.rho),
             gap=turned(self.gap),
             slop=turned(self.slop),
+            drift=turned(self.drift),
         )
 
     def velocity(self, force: np.ndarray) -> np.ndarray:
@@ -360,6 +369,8 @@ def prepare(
     # where next to nothing moves, residuals are in parts of what remembered forces would move
     begun = float((np.maximum(history.normal, 0.0) / rho).max(initial=0.0))
     scale = max(float(np.abs(u).max(initial=0.0)), PRESTRESSED * begun)
+    turns = np.where(np.arange(len(velocity)) % 6 >= 3, np.abs(velocity), 0.0)
+    way = (np.abs(rows @ velocity) + abs(rows) @ turns).reshape(m, d).max(axis=1) * dt
     root = inverse_root(sp.csr_array(mass / dt))
     return Increment(
         step,
@@ -384,4 +395,5 @@ def prepare(
         scale or 1.0,
         step.gap[moved],
         overlap * size[moved],
+        (way**2 / size)[moved],
     )

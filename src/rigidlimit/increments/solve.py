@@ -102,7 +102,7 @@ def solve(
     with within(settings.seconds):
         search = _Search(increment, tolerance, settings)
         found = search.run(s)
-        if search.begins and found.sweeps and settings.stiffest == found.s and not found.several:
+        if increment.begins and found.sweeps and settings.stiffest == found.s and not found.several:
             found = replace(found, several=_branches(increment, found, settings))
         return found
 
@@ -154,7 +154,7 @@ class _Search:
         if stiffened:
             found = self._split(s, before, force)
         kept = found is not None
-        if not stiffened and self.begins and not increment.small:
+        if not stiffened and increment.begins and not increment.small:
             found = self._from_rest()
         if found is None and increment.small:
             found = self._newton_at(self.moving, (increment.velocity(force), before))
@@ -163,11 +163,6 @@ class _Search:
         if found.residual is not None:
             found = self._stiffened(found, kept=kept)
         return self._solution(found)
-
-    @property
-    def begins(self) -> bool:
-        """Whether contacts remember no forces, as in the first step of a scene."""
-        return not self.increment.history.normal.any()
 
     def _from_rest(self) -> _Found | None:
         """By secant iterations and Newton's method, from bodies at rest."""
@@ -327,7 +322,7 @@ class _Search:
 
     def _unstable(self, found: _Found) -> bool:
         """Whether a disturbance grows from where the first step of a scene ends in the limit."""
-        if not self.begins or found.springs.s < self.settings.stiffest:
+        if not self.increment.begins or found.springs.s < self.settings.stiffest:
             return False
         return growth(found.mechanics, found.springs.law, found.x) is not None
 
@@ -336,7 +331,7 @@ class _Search:
         in small networks, at the start of a scene, and where this part of the contacts rests."""
         # where systems are dear, those of attempts that failed count as well
         spent = self.last if self.budget.ample else self.budget.systems
-        easy = spent <= SEARCH.easy or self.increment.small or self.begins
+        easy = spent <= SEARCH.easy or self.increment.small or self.increment.begins
         return easy or rests(self.increment, found.velocity, found.springs.s, part)
 
     def _to_the_limit(self, found: _Found) -> _Found | None:

@@ -104,9 +104,8 @@ class Increment:
     L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
     held bodies give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact
     without contact forces, the unit of residuals. history: what the contacts remember, of springs
-    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m]. drift (m,) [m]:
-    what a linearized step leaves of overlap at most: w^2/R, with w the way in which surfaces slide
-    and turn in a step at the velocities when it begins, and R the size of the smaller body.
+    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m]. way (m,) [m]:
+    by which surfaces move past each other or turn in a step, at the velocities when it begins.
     """
 
     step: Given
@@ -125,7 +124,7 @@ class Increment:
     scale: float
     gap: np.ndarray
     slop: np.ndarray
-    drift: np.ndarray
+    way: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -210,7 +209,7 @@ class Increment:
             rho=turned(self.rho),
             gap=turned(self.gap),
             slop=turned(self.slop),
-            drift=turned(self.drift),
+            way=turned(self.way),
         )
 
     def velocity(self, force: np.ndarray) -> np.ndarray:
@@ -395,5 +394,5 @@ def prepare(
         scale or 1.0,
         step.gap[moved],
         overlap * size[moved],
-        (way**2 / size)[moved],
+        way[moved],
     )

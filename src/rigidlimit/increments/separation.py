@@ -8,9 +8,9 @@ undoes a part of it and lets no others overlap by more:
     min  a . M a / 2 + sum_i k_i max(0, e_i - (B a)_i)^2 / 2,
     e = PART x where x > 0, else x,      x = -(gap + dt u_n) - overlap of the spring - LEFT slop,
 
-with the normal rows B. Of contacts that bore before e is no more than what a step adds, ``drift``,
-so that bodies at rest stay where they are: those of an imported packing overlap by what they are
-pressed by. The first step of a scene undoes all. Velocities, and what contacts remember, stay.
+with the normal rows B. Of contacts that bore before e is no more than the way of their surfaces in
+the step, so that bodies at rest stay where they are: those of an imported packing overlap by what
+presses them. The first step of a scene undoes all. Velocities, and what contacts remember, stay.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ def separation(
         return None
     undone = beyond if increment.begins else PART * beyond
     lasting = increment.history.normal > 0.0
-    undone = np.where(lasting, np.minimum(undone, increment.drift / dt), undone)
+    undone = np.where(lasting, np.minimum(undone, increment.way / dt), undone)
     offset = np.zeros((m, d))
     offset[:, 0] = -np.where(beyond > 0.0, undone, beyond)
     smooth = ContactLaw(STIFF * increment.rho, np.ones(m), np.zeros(m), np.zeros((m, d - 1)), 2.0)

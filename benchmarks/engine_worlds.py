@@ -9,13 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from benchmarks.engine_scenes import EngineScene
-from rigidlimit.adapters import (
-    from_drake,
-    from_mujoco,
-    from_newton,
-    from_pinocchio,
-    from_pybullet,
-)
+from rigidlimit.adapters import from_drake, from_mujoco, from_newton, from_pinocchio, from_pybullet
 
 MODULES = {
     "mujoco": "mujoco",
@@ -97,10 +91,7 @@ def pybullet_world(scene):
         for link in range(-1, pybullet.getNumJoints(number, **here)):
             pybullet.changeDynamics(number, link, lateralFriction=scene.friction**0.5, **here)
     pybullet.stepSimulation(**here)
-    return (
-        lambda: pybullet.stepSimulation(**here),
-        lambda **given: from_pybullet(client, **given),
-    )
+    return (lambda: pybullet.stepSimulation(**here), lambda **given: from_pybullet(client, **given))
 
 
 def _pybullet_body(pybullet, here, body):

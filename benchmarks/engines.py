@@ -64,10 +64,7 @@ def pybullet_stack(boxes, settle=240):
         pybullet.createMultiBody(1, box, basePosition=place, physicsClientId=client)
     for _ in range(settle):
         pybullet.stepSimulation(physicsClientId=client)
-    return (
-        lambda: pybullet.stepSimulation(physicsClientId=client),
-        lambda: from_pybullet(client),
-    )
+    return (lambda: pybullet.stepSimulation(physicsClientId=client), lambda: from_pybullet(client))
 
 
 STACKS = {"mujoco": mujoco_stack, "pybullet": pybullet_stack}

@@ -109,9 +109,7 @@ def _both(recorded):
     """Both steps, warm, as ``rigidlimit.step`` makes them: the answer of the second."""
     _first(recorded, True)
     return rl.compatible_forces(
-        **recorded.compatible,
-        tolerance=TARGET,
-        warm_start=recorded.warm_displacement,
+        **recorded.compatible, tolerance=TARGET, warm_start=recorded.warm_displacement
     )
 
 

@@ -181,11 +181,7 @@ def test_a_peg_in_a_fork():
     by a moment M it presses on two of them, across, with M/h, h the depth it stands in."""
     tine, depth, moment = rl.rectangle(0.3, 2.0), 0.8, 5.0
     fork = rl.Compound(
-        [
-            (rl.rectangle(1.6, 0.4), (0, 0.2)),
-            (tine, (-0.65, 1.4)),
-            (tine, (0.65, 1.4)),
-        ]
+        [(rl.rectangle(1.6, 0.4), (0, 0.2)), (tine, (-0.65, 1.4)), (tine, (0.65, 1.4))]
     )
     scene = rl.Scene(dim=2, gravity=(0, 0))
     scene.add(fork, position=fork.centre, fixed=True)

@@ -26,7 +26,7 @@ from rigidlimit.status import Status
 
 from . import entries, moving, rough, runs
 
-KEPT = Path(__file__).with_name("before.tsv")
+KEPT = Path(__file__).with_name("kept.tsv")
 
 FEW = 10
 """Factorizations and products that are no matter."""

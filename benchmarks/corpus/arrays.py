@@ -7,11 +7,7 @@ import scipy.sparse as sp
 
 import tests
 from tests.conditioning.test_last_digits import mixed_packing
-from tests.hard_problems import (
-    softened,
-    stack,
-    unlike_stiffness,
-)
+from tests.hard_problems import softened, stack, unlike_stiffness
 from tests.problems import (
     contact_problem,
     nearly_determinate,

@@ -35,13 +35,7 @@ FORCES = [
     ("pyramid 30, two sorts 1 : 1000", partial(arrays.pyramid_forces, 30, sorts=1e3)),
     ("pyramid 4, six decades, p = 1.4", partial(arrays.pyramid_forces, 4, decades=6, exponent=1.4)),
     *[
-        (
-            f"nearly determinate, p = {p:g}, {'given' if g else 'cold'}",
-            arrays.determinate,
-            1,
-            p,
-            g,
-        )
+        (f"nearly determinate, p = {p:g}, {'given' if g else 'cold'}", arrays.determinate, 1, p, g)
         for p in (1.5, 2.0, 2.5)
         for g in (True, False)
     ],

@@ -261,11 +261,7 @@ def test_least_energy():
     are named so, whatever the engine's squeeze."""
     walls, upward = [[1.0, 0], [-1, 0]], np.kron(np.ones((2, 1)), [[0, 1.0], [0, 0]])
     mended = mend_forces(
-        walls,
-        [5.0, 5],
-        tangential=[[1.0, 0], [1, 0]],
-        friction=[0.5, 0.5],
-        sliding=upward,
+        walls, [5.0, 5], tangential=[[1.0, 0], [1, 0]], friction=[0.5, 0.5], sliding=upward
     )
     np.testing.assert_allclose(mended.contact_force, [[2, 1, 0]] * 2, **CLOSE)
     assert mended.answer.state == "least energy" and not mended.kept.any()

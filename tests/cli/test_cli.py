@@ -92,10 +92,7 @@ def test_scenes_lists_shows_and_writes(tmp_path):
         (["run", "beam", "--out", "src"], "a folder; expected the name of a file"),
         (["run", "beam", "--picture", "b.xyz"], "the ending 'xyz'"),
         (["run", "beam", "--out", "b.h5", "--vtk", "README.md"], "a file; expected a folder"),
-        (
-            ["run", "beam", "--out", "b.xyz"],
-            "the ending .xyz; expected a name that ends in .h5",
-        ),
+        (["run", "beam", "--out", "b.xyz"], "the ending .xyz; expected a name that ends in .h5"),
         (["run", "beam", "--out", "run-0.5"], "try run-0.5.h5"),
         (["compare", "beam", "--out", "b"], "b, without an ending; expected"),
         (["view", "b.h5", "--out", "b.pdf"], "ends in .html or .htm; try b.html"),

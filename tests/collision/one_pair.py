@@ -97,12 +97,7 @@ def closest(bodies, state, a, b, turn_a, turn_b):
     middle = 0.5 * (on_a + on_b)
     half = 0.5 * gap * normal
     origin = state.position[a]
-    return (
-        gap / scale,
-        normal,
-        (middle - half) / scale + origin,
-        (middle + half) / scale + origin,
-    )
+    return (gap / scale, normal, (middle - half) / scale + origin, (middle + half) / scale + origin)
 
 
 def convex_pair(bodies: Bodies, state: State, a: int, b: int, reach: float) -> Pieces:

@@ -153,9 +153,7 @@ def test_patches_between_bodies():
     np.testing.assert_allclose(np.ptp(offset.point, axis=0), [1.5, 1.75, 0], atol=1e-12)
     np.testing.assert_allclose(offset.normal, [[0, 0, 1]] * 4, atol=1e-12)
     turned = stacked(
-        rl.Box((2, 2, 1)),
-        1.0,
-        orientation=from_rotation_vector(np.array([0, 0, np.pi / 4])),
+        rl.Box((2, 2, 1)), 1.0, orientation=from_rotation_vector(np.array([0, 0, np.pi / 4]))
     )
     assert len(turned) == 8
     small = stacked(rl.Box((0.5, 0.5, 0.5)), 0.75, at=(0.3, 0.1))

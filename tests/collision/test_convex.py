@@ -259,8 +259,7 @@ def test_labels_stay_while_bodies_move_a_little():
             moved = state.moved(
                 position=state.position + 1e-8 * rng.normal(size=state.position.shape),
                 quaternion=rotations.multiply(
-                    from_rotation_vector(1e-8 * rng.normal(size=(len(bodies), 3))),
-                    state.quaternion,
+                    from_rotation_vector(1e-8 * rng.normal(size=(len(bodies), 3))), state.quaternion
                 ),
             )
             there = convex.convex_pairs(bodies, moved, a, b, 1.001 * reach)

@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
-from rigidlimit.adapters.packings.dump_slices import (
-    ENTRIES,
-    find_snapshot,
-    read_pairs,
-    read_slice,
-)
+from rigidlimit.adapters.packings.dump_slices import ENTRIES, find_snapshot, read_pairs, read_slice
 from rigidlimit.adapters.packings.lammps_local import read_local
 from rigidlimit.adapters.packings.lines import read_text
 from rigidlimit.collision.search import find_contacts

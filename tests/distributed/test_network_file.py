@@ -55,10 +55,7 @@ def test_slices_of_rough_contacts(tmp_path):
 
 def test_a_scene_is_the_network_of_its_pose():
     """Property: smooth bodies give the same network whether their forces are known or not."""
-    of_scene, of_pose = (
-        ContactNetwork.of_scene(boxes(), stiffness=1e5),
-        network_of(boxes(), 2.0),
-    )
+    of_scene, of_pose = (ContactNetwork.of_scene(boxes(), stiffness=1e5), network_of(boxes(), 2.0))
     assert of_scene.width == of_pose.width == 6 and of_scene.components == 1
     np.testing.assert_array_equal(of_scene.load, of_pose.load)
     for name, values in of_scene.of_contacts.items():

@@ -5,7 +5,7 @@ import pytest
 
 import rigidlimit as rl
 from rigidlimit.increments.problem import LEFT
-from rigidlimit.increments.separation import PART, STIFF
+from rigidlimit.increments.separation import STIFF
 
 RADIUS, ROUGH = 0.05, rl.Material(friction=0.4)
 
@@ -22,8 +22,9 @@ def two_balls(overlap: float) -> rl.Simulation:
 
 @pytest.mark.filterwarnings("ignore::rigidlimit.SceneWarning")
 def test_two_balls_are_moved_apart_by_a_part_of_what_they_overlap():
-    """Closed form: by PART of the overlap beyond LEFT slop, along the normal, about the common
-    centre of mass, less what contacts of STIFF times the stiffness of inertia give way by."""
+    """Closed form: by the overlap beyond LEFT slop, in the first step of a scene, along the normal,
+    about the common centre of mass, less what contacts of STIFF times the stiffness of inertia give
+    way by."""
     overlap, simulation = 0.1 * RADIUS, two_balls(0.1 * RADIUS)
     # something closes, else bodies fall freely and no increment is solved
     simulation.set_velocity(0, velocity=(0.6e-3, 0, 0.8e-3))
@@ -34,7 +35,7 @@ def test_two_balls_are_moved_apart_by_a_part_of_what_they_overlap():
     moved = after - before - simulation.dt * simulation.state.velocity[:, :3]
     # W of a ball's contact: 1/m along the normal, more by 5/2 of the arm's square along tangents
     stiff = STIFF * 3.0 / (1.0 + 2 * (1.0 + 2.5 * 0.95**2))
-    part = PART * stiff / (1.0 + stiff)
+    part = stiff / (1.0 + stiff)
     excess = overlap + simulation.dt * 1e-3 * 1.0 - LEFT * 1e-3 * RADIUS
     # the spring takes up the approach of 1 um
     assert (moved[1] - moved[0]) @ (0.6, 0, 0.8) == pytest.approx(part * excess, rel=1e-3)
@@ -52,7 +53,7 @@ def on_a_floor(sunk: float) -> rl.Simulation:
 @pytest.mark.filterwarnings("ignore::rigidlimit.SceneWarning")
 def test_overlaps_change_no_force_nor_velocity():
     """Property: a ball that slides has the forces and the velocity of one that touches, however
-    deep it is, and comes out of the floor up to LEFT slop."""
+    deep it is, and comes out of the floor up to LEFT slop, where it moves."""
     deep, touching = on_a_floor(0.05 * RADIUS), on_a_floor(0.0)
     for _ in range(30):
         a, b = deep.step(), touching.step()
@@ -61,7 +62,7 @@ def test_overlaps_change_no_force_nor_velocity():
         np.testing.assert_allclose(a.tangential_force, b.tangential_force, atol=1e-8)
         sliding, known = (x.state.velocity[1, :3] for x in (deep, touching))
         np.testing.assert_allclose(sliding, known, atol=1e-9)
-    assert a.contacts.gap[0] == pytest.approx(-LEFT * 1e-3 * RADIUS, rel=0.01)  # 0.7^30
+    assert a.contacts.gap[0] == pytest.approx(-LEFT * 1e-3 * RADIUS, rel=0.1)  # what STIFF leaves
 
 
 def test_bodies_without_room_stay_where_they_are():

@@ -68,6 +68,17 @@ def test_forces_do_not_depend_on_the_steps_of_a_load(friction, ratio, unstable):
         np.testing.assert_allclose(force, once, rtol=0.0, atol=1e-8 * np.abs(once).max())
 
 
+@pytest.mark.parametrize("friction", [0.4, 0.6, 0.8])
+@pytest.mark.parametrize(("ratio", "several"), [(2 / 7, False), (6 / 7, True)])
+def test_first_steps_say_that_there_are_several_equilibria(friction, ratio, several):
+    """Cross-solver: as ``compatible_forces`` says of the same lids. Sweeps end in one of the stable
+    equilibria, which one by the order of contacts; nothing was said."""
+    motion = rl.Simulation(lid(friction, ratio).scene).step().classic
+    assert motion.converged and motion.stiffness == 1e12
+    assert motion.several is several
+    assert ("one of several" in motion.message) is several
+
+
 @pytest.mark.parametrize(("ratio", "unstable"), [(2 / 7, False), (6 / 7, True)])
 def test_growth_is_that_of_the_tangent(ratio, unstable):
     """Reference twin: eigenvalues of K = B^T D B in a dense matrix, at the equilibrium that

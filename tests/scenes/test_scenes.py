@@ -199,10 +199,7 @@ def test_meshes(tmp_path):
         (FLOOR + "fixed = false", "fixed: found false; a half-space without a mass is fixed"),
         (FLOOR + 'fixed = ["x"]', "fixed: found ['x']; a half-space is fixed in all"),
         (BALL + "mesh_scale = 2", "bodies[0]: mesh_scale: only beside mesh"),
-        (
-            'gallery = "beam"\nparameters = {weight = -1}',
-            "beam(): weight is -1; expected",
-        ),
+        ('gallery = "beam"\nparameters = {weight = -1}', "beam(): weight is -1; expected"),
         (BALL + "size = [1,1,1]", "size: not for shape 'sphere'"),
         (BALL + 'material = "gass"\n[materials.glass]', "did you mean 'glass'?"),
         (BALL + 'fixed = ["q"]', "fixed names 'q'"),
@@ -318,10 +315,7 @@ def test_mass_of_a_fixed_body_is_told(tmp_path):
         (lambda s: s.container(0), "count is 0"),
         (lambda s: s.packing("10"), "count is '10'"),
         (lambda s: s.newton_cradle(speed=np.inf), "speed is inf; expected a finite"),
-        (
-            lambda s: s.newton_cradle(restitution=2),
-            "restitution is 2; expected a number from 0",
-        ),
+        (lambda s: s.newton_cradle(restitution=2), "restitution is 2; expected a number from 0"),
     ],
 )
 def test_gallery_arguments(call, fragment):

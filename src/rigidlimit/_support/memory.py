@@ -61,13 +61,7 @@ def _of_container(groups: Path = GROUPS, mine: Path = Path("/proc/self/cgroup"))
     free = float("inf")
     for root, kinds, limit, used, files in (
         (groups, ("",), "max", "current", "inactive_file"),
-        (
-            groups / "memory",
-            ("memory",),
-            "limit_in_bytes",
-            "usage_in_bytes",
-            "total_inactive_file",
-        ),
+        (groups / "memory", ("memory",), "limit_in_bytes", "usage_in_bytes", "total_inactive_file"),
     ):
         folders = {root}
         for _, kind, path in (line for line in lines if len(line) == 3):

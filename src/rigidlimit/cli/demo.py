@@ -62,10 +62,7 @@ def demo(
     if known is not None:
         say(f"  static reference: {known:.6f}")
     result = answers["pgs"]
-    both = {
-        "classic (projected Gauss-Seidel)": result.classic.force,
-        "compatible": result.force,
-    }
+    both = {"classic (projected Gauss-Seidel)": result.classic.force, "compatible": result.force}
     middle, half = result.state.position[:, 1].mean(), 0.51 * scene.bodies.length
     figure = comparison(
         replace(result.network, forces=both),

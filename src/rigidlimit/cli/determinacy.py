@@ -39,8 +39,7 @@ def determinacy(
     contacts: ContactsOption = None,
     intervals: IntervalsOption = Intervals.auto,
     friction: Annotated[
-        bool,
-        typer.Option("--friction", help="Of a captured problem: with its Coulomb friction."),
+        bool, typer.Option("--friction", help="Of a captured problem: with its Coulomb friction.")
     ] = False,
     out: ResultsOption = None,
 ) -> None:

@@ -49,8 +49,7 @@ def import_packing(
     ] = None,
     touch: TouchOption = 0.0,
     springs: Annotated[
-        Path | None,
-        typer.Option(help="LAMMPS dump of pairs with tangential forces, for --forces."),
+        Path | None, typer.Option(help="LAMMPS dump of pairs with tangential forces, for --forces.")
     ] = None,
     given: Annotated[
         Path | None,

@@ -32,8 +32,7 @@ def network(
     dump: Annotated[Path, typer.Argument(help="Dump of atoms of LAMMPS or LIGGGHTS, as text.")],
     out: Annotated[Path, typer.Option(help="Network file to write, as .h5.")],
     stiffness: Annotated[
-        float | None,
-        typer.Option(help="Of every contact [N/m^(p-1)]; default: of the material."),
+        float | None, typer.Option(help="Of every contact [N/m^(p-1)]; default: of the material.")
     ] = None,
     law: NewLawOption = "hooke",
     reach: Annotated[

@@ -42,16 +42,14 @@ ContactsOption = Annotated[
     ),
 ]
 IntervalsOption = Annotated[
-    Intervals,
-    typer.Option(help="exact: linear programs; bounds: safe ones, for large systems."),
+    Intervals, typer.Option(help="exact: linear programs; bounds: safe ones, for large systems.")
 ]
 ResultsOption = Annotated[Path | None, typer.Option(help="Results as .json or .csv.")]
 OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Replace the file of --out if there is one.")
 ]
 TouchOption = Annotated[
-    float,
-    typer.Option(help="Gaps up to this [m] are closed, of packings that do not quite touch."),
+    float, typer.Option(help="Gaps up to this [m] are closed, of packings that do not quite touch.")
 ]
 # of packings that are read
 GravityOption = Annotated[

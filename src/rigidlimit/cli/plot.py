@@ -56,11 +56,7 @@ FUNCTIONS = {
     Kind.compare: "comparison",
     Kind.determinacy: "determinacy_map",
 }
-OF_PACKINGS = {
-    Kind.rose: "rose",
-    Kind.chains: "force_chains",
-    Kind.field: "stress_field",
-}
+OF_PACKINGS = {Kind.rose: "rose", Kind.chains: "force_chains", Kind.field: "stress_field"}
 """Not among all: pictures of many bodies, which say nothing of few."""
 
 

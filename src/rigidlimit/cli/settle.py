@@ -53,12 +53,7 @@ def settle(
     loaded = load(scene)
     watch_compiler(quiet=quiet)
     with Console(stderr=True, quiet=quiet).status("settling") as status:
-        rest = bring_to_rest(
-            loaded,
-            by=str(by),
-            max_seconds=max_seconds,
-            callback=status.update,
-        )
+        rest = bring_to_rest(loaded, by=str(by), max_seconds=max_seconds, callback=status.update)
     simulation = rest.simulation
     if not quiet:
         result = simulation.step(compatible=True)

@@ -15,14 +15,7 @@ from .._support.structs import StructType, define
 from .pairs import Pairs
 from .polytope_pair import Polytope, new_polytope, take_shape
 from .polytope_table import PolytopeTable
-from .separation import (
-    best_edges,
-    best_face,
-    corner_edge,
-    crossing,
-    edge_edge,
-    place,
-)
+from .separation import best_edges, best_face, corner_edge, crossing, edge_edge, place
 from .tolerances import TOLERANCES
 
 

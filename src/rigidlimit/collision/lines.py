@@ -44,12 +44,7 @@ def common_stretch(a: np.ndarray, b: np.ndarray, n: np.ndarray, point: np.ndarra
 
 @njit(**INNER)
 def is_line(
-    corners: np.ndarray,
-    names: np.ndarray,
-    count: int,
-    round_end: bool,
-    n: np.ndarray,
-    sign: float,
+    corners: np.ndarray, names: np.ndarray, count: int, round_end: bool, n: np.ndarray, sign: float
 ):
     """Whether a line lies furthest along sign * n: one of two corners, or the edge of a face that
     is across n, if that is no round end: between the points of a rim there is no edge. Its ends

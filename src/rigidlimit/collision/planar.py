@@ -183,14 +183,7 @@ def disk_polygon(
     )
     gap = distance - radius
     return _pieces(
-        disk,
-        polygon,
-        0,
-        -outward * (radius + 0.5 * gap)[:, None],
-        -outward,
-        gap,
-        1 / radius,
-        state,
+        disk, polygon, 0, -outward * (radius + 0.5 * gap)[:, None], -outward, gap, 1 / radius, state
     )
 
 

@@ -31,15 +31,7 @@ from numba import njit
 from .._support.compiled import INNER
 from .kinds import CYLINDER
 from .kinks import ends_bear, top_near
-from .normal_search import (
-    look,
-    look_across,
-    new_search,
-    share,
-    take_pair,
-    take_points,
-    within_ends,
-)
+from .normal_search import look, look_across, new_search, share, take_pair, take_points, within_ends
 from .pairs import Nearest, Pairs
 from .solid_table import Solids
 

@@ -9,15 +9,7 @@ from numba.experimental import structref
 from .._support.compiled import INNER
 from .._support.structs import StructType, define
 from .polytope_table import PolytopeTable
-from .separation import (
-    best_edges,
-    best_face,
-    corner_edge,
-    crossing,
-    edge_edge,
-    place,
-    step,
-)
+from .separation import best_edges, best_face, corner_edge, crossing, edge_edge, place, step
 from .tolerances import TOLERANCES
 
 

@@ -137,9 +137,7 @@ def _search(
     n = len(bodies)
     kind, movable, planes, solid = bodies.derived(_roles)
     pairs, _ = meeting_balls(
-        state.position[solid],
-        bodies.bounding_radius[solid] + reach[solid],
-        planar=bodies.dim == 2,
+        state.position[solid], bodies.bounding_radius[solid] + reach[solid], planar=bodies.dim == 2
     )
     a, b = solid[pairs[:, 0]], solid[pairs[:, 1]]
     wanted = movable[a] | movable[b]

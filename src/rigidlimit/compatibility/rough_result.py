@@ -70,8 +70,9 @@ class RoughForces(CompatibleForces):
     mechanism : (n,) ndarray or None
         Where no admissible forces balance the load, the motion that it drives, of largest entry 1.
     several : bool
-        Whether an equilibrium that was found first is unstable: the forces are those of a stable
-        one to which a disturbance leads, one of several, or of the unstable one (status UNSTABLE).
+        Whether the equilibrium is known to be one of several. That of ``compatible_forces`` is a
+        stable one to which a disturbance leads from an unstable one that was found first, or, with
+        the status UNSTABLE, that one.
     routes : tuple of str
         Ways of the solver.
     duality_gap, force_error : float
@@ -146,8 +147,7 @@ class RoughForces(CompatibleForces):
             )
         if self.several and self.converged:
             parts.append(
-                "one of several: the equilibrium that was found first is unstable, and these are "
-                "the forces of a stable one to which a disturbance leads"
+                "the equilibrium is one of several, to another of which a disturbance may lead"
             )
         if self.nearest_status is not None:
             solved = self.nearest_status is Status.CONVERGED

@@ -425,7 +425,4 @@ def _idle_bodies(problem: SmoothContacts, carries):
     is_free[body[problem.free]] = True
     has_contact[body[problem.touched]] = True
     bears[body[problem.given[np.flatnonzero(carries)].indices]] = True
-    return (
-        np.flatnonzero(is_free & ~has_contact),
-        np.flatnonzero(is_free & has_contact & ~bears),
-    )
+    return (np.flatnonzero(is_free & ~has_contact), np.flatnonzero(is_free & has_contact & ~bears))

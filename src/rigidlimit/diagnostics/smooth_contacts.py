@@ -36,11 +36,7 @@ class SmoothContacts:
 
     @classmethod
     def of(
-        cls,
-        B: MatrixLike,
-        load: ArrayLike,
-        fixed: ArrayLike | None,
-        blocks: ArrayLike | None,
+        cls, B: MatrixLike, load: ArrayLike, fixed: ArrayLike | None, blocks: ArrayLike | None
     ) -> "SmoothContacts":
         """Raises InputError for wrong shapes and a load that meets no contact."""
         B = arrays.sparse("B", B)

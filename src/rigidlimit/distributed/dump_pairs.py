@@ -8,13 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..adapters.packings.dump_slices import (
-    ATOMS,
-    ENTRIES,
-    SnapshotPlace,
-    find_snapshot,
-    read_pairs,
-)
+from ..adapters.packings.dump_slices import ATOMS, ENTRIES, SnapshotPlace, find_snapshot, read_pairs
 from ..adapters.packings.lammps_local import springs_of
 from ..adapters.packings.lines import named
 from ..bodies import Bodies, State

@@ -133,11 +133,7 @@ def pgs(
 
 
 def apgd(
-    problem: RoughProblem,
-    force: np.ndarray,
-    *,
-    tolerance: float,
-    max_iterations: int | None = None,
+    problem: RoughProblem, force: np.ndarray, *, tolerance: float, max_iterations: int | None = None
 ) -> Swept:
     """Accelerated projected gradient descent on the convex relaxation, from ``force`` (m, d)."""
     limit = LIMIT if max_iterations is None else max_iterations

@@ -25,16 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from .cone import (
-    ACROSS,
-    DOWN,
-    FIRST,
-    UP,
-    aim,
-    inverse,
-    scalings_at,
-    step_within,
-)
+from .cone import ACROSS, DOWN, FIRST, UP, aim, inverse, scalings_at, step_within
 from .interior import predictor_corrector
 from .law import CompiledLaw, ContactLaw
 from .mechanics import Mechanics

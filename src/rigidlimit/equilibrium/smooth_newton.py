@@ -106,13 +106,7 @@ def solve(
             break
         here = following
     return Equilibrium(
-        here.x,
-        here.force,
-        -here.overlap,
-        status,
-        residual,
-        len(history) - 1,
-        np.array(history),
+        here.x, here.force, -here.overlap, status, residual, len(history) - 1, np.array(history)
     )
 
 

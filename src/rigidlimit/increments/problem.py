@@ -22,7 +22,7 @@ apart. A contact that remembers nothing has the overlap zero, or its gap if it i
 All is written in velocities: lengths over dt.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -104,7 +104,8 @@ class Increment:
     L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
     held bodies give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact
     without contact forces, the unit of residuals. history: what the contacts remember, of springs
-    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m].
+    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m]. way (m,) [m]:
+    by which surfaces move past each other or turn in a step, at the velocities when it begins.
     """
 
     step: Given
@@ -123,6 +124,7 @@ class Increment:
     scale: float
     gap: np.ndarray
     slop: np.ndarray
+    way: np.ndarray
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -176,6 +178,38 @@ class Increment:
             ),
             offset=np.zeros(self.shape),
             unit=self.scale / (self.inverse.diagonal() * self.arm * arm * dt),
+        )
+
+    @property
+    def begins(self) -> bool:
+        """Whether contacts remember no forces, as in the first step of a scene."""
+        return not self.history.normal.any()
+
+    @property
+    def reversed(self) -> "Increment":
+        """The same with the contacts in reversed order."""
+        (m, d), given, kept = self.shape, self.springs, self.history
+
+        def turned(values: np.ndarray) -> np.ndarray:
+            return values[::-1].copy()
+
+        springs = replace(
+            given,
+            normal=turned(given.normal),
+            tangential=turned(given.tangential),
+            friction=turned(given.friction),
+        )
+        return replace(
+            self,
+            springs=springs,
+            history=ContactHistory(turned(kept.normal), turned(kept.tangential)),
+            moved=turned(self.moved),
+            rows=self.rows[(d * turned(np.arange(m))[:, None] + np.arange(d)).ravel()],
+            driven=turned(self.driven),
+            rho=turned(self.rho),
+            gap=turned(self.gap),
+            slop=turned(self.slop),
+            way=turned(self.way),
         )
 
     def velocity(self, force: np.ndarray) -> np.ndarray:
@@ -334,6 +368,8 @@ def prepare(
     # where next to nothing moves, residuals are in parts of what remembered forces would move
     begun = float((np.maximum(history.normal, 0.0) / rho).max(initial=0.0))
     scale = max(float(np.abs(u).max(initial=0.0)), PRESTRESSED * begun)
+    turns = np.where(np.arange(len(velocity)) % 6 >= 3, np.abs(velocity), 0.0)
+    way = (np.abs(rows @ velocity) + abs(rows) @ turns).reshape(m, d).max(axis=1) * dt
     root = inverse_root(sp.csr_array(mass / dt))
     return Increment(
         step,
@@ -358,4 +394,5 @@ def prepare(
         scale or 1.0,
         step.gap[moved],
         overlap * size[moved],
+        way[moved],
     )

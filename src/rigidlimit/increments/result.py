@@ -8,9 +8,7 @@ from .._support.words import counted
 from ..dynamics.rough import RoughDynamicsResult
 from ..status import Status
 
-UNSTABLE = (
-    "the equilibrium is unstable, one of several: a disturbance of the scene leads to other forces"
-)
+SEVERAL = "the equilibrium is one of several: a disturbance of the scene leads to other forces"
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,8 +38,9 @@ class IncrementResult(RoughDynamicsResult):
         Which no load has supplied: of bodies that are moved apart against a load, and of springs
         that are softer than in the step before.
     several : bool
-        Whether the step begins without forces and ends in an equilibrium that is unstable, one of
-        several; other steps are not examined.
+        Whether the step begins without forces and ends in an equilibrium that is one of several:
+        it is unstable, or sweeps in reversed order end in another one. Other steps are not
+        examined.
 
     Examples
     --------
@@ -67,7 +66,7 @@ class IncrementResult(RoughDynamicsResult):
             f"{self.tolerance:.1e}) at {self.stiffness:.0e} times the stiffness of inertia, after "
             f"{counted(self.sweeps, 'sweep')} and {counted(self.factorizations, 'linear system')}; "
             f"{self.advice}; {counted(int(self.sliding.sum()), 'sliding contact')}"
-            + (f"; {UNSTABLE}" if self.several else "")
+            + (f"; {SEVERAL}" if self.several else "")
         )
 
     @property

@@ -8,7 +8,9 @@ undoes a part of it and lets no others overlap by more:
     min  a . M a / 2 + sum_i k_i max(0, e_i - (B a)_i)^2 / 2,
     e = PART x where x > 0, else x,      x = -(gap + dt u_n) - overlap of the spring - LEFT slop,
 
-with the normal rows B. Velocities, and what contacts remember, stay as they are.
+with the normal rows B. Of contacts that bore before e is no more than the way of their surfaces in
+the step, so that bodies at rest stay where they are: those of an imported packing overlap by what
+presses them. The first step of a scene undoes all. Velocities, and what contacts remember, stay.
 """
 
 import numpy as np
@@ -19,11 +21,11 @@ from .settings import SEARCH
 from .sweeps import accelerate
 
 PART = 0.3
-"""Of the overlap that a step undoes. A disk that a bar sweeps along at w, overlaps the bar by w^2/R
-over this, w the way in a step."""
+"""Of the excess that a step undoes: surfaces that slide on overlap by what a step adds over it."""
 
 STIFF = 100.0
-"""k over the stiffness of inertia: so much of what it undoes is left where bodies have no room."""
+"""k over the stiffness of inertia of a contact: some hundredths of what is to be undone are left,
+and the displacements of bodies that have no room stay bounded."""
 
 
 def separation(
@@ -39,8 +41,11 @@ def separation(
     beyond = -end - np.maximum(overlap, 0.0) - LEFT * increment.slop / dt
     if not (beyond > 0.0).any():
         return None
+    undone = beyond if increment.begins else PART * beyond
+    lasting = increment.history.normal > 0.0
+    undone = np.where(lasting, np.minimum(undone, increment.way / dt), undone)
     offset = np.zeros((m, d))
-    offset[:, 0] = -np.where(beyond > 0.0, PART * beyond, beyond)
+    offset[:, 0] = -np.where(beyond > 0.0, undone, beyond)
     smooth = ContactLaw(STIFF * increment.rho, np.ones(m), np.zeros(m), np.zeros((m, d - 1)), 2.0)
     force, y = np.zeros((m, d)), np.zeros(len(increment.dofs) + 1)
     blocks = increment.blocks

@@ -24,7 +24,7 @@ from ..equilibrium.mechanics import Mechanics
 from ..equilibrium.rough_newton import newton
 from ..equilibrium.solve import Settings as Start
 from ..equilibrium.solve import solve as from_rest
-from ..equilibrium.stability import growth
+from ..equilibrium.stability import EXAMINED, growth
 from ..status import Status
 from .budget import Budget
 from .limit import beyond_rounding, rests, rounding
@@ -52,6 +52,10 @@ HALVED = 0.5
 """Residual over that of the split before above which splitting again is given up: the rounding is
 not that of the rigid velocity."""
 
+UNLIKE = 1e-6
+"""Difference over the largest force from which on two results are two equilibria: of 25 lids equal
+ones differed by 1e-12, others by 1e-2 and more."""
+
 PRESSED = 1e-3
 """Part of the largest force of a jam that its contacts bear at least."""
 
@@ -62,7 +66,7 @@ class Solution:
     are open. velocity (n,) of the free degrees of freedom. s: stiffness, 0 after sweeps. residual:
     over the scale of velocities; worst: contact of the largest. spring_scale: ``Springs.scale``.
     several: whether the step begins without forces and ends in the stiff limit at an equilibrium
-    that is unstable. separation (n,) [m]: moves bodies apart, or None. sweeps,
+    that is known to be one of several. separation (n,) [m]: moves bodies apart, or None. sweeps,
     systems: done. routes: tried. energy, begun [J]: of the springs at the end and when the step
     begins. locked: contacts of bodies that have no room left, the hardest pressed first, or
     None."""
@@ -96,7 +100,21 @@ def solve(
         v = increment.v_free
         return Solution(no_force, no_force[:, 0], v, 0.0, Status.CONVERGED, 0.0, tolerance)
     with within(settings.seconds):
-        return _Search(increment, tolerance, settings).run(s)
+        search = _Search(increment, tolerance, settings)
+        found = search.run(s)
+        if increment.begins and found.sweeps and settings.stiffest == found.s and not found.several:
+            found = replace(found, several=_branches(increment, found, settings))
+        return found
+
+
+def _branches(increment: Increment, found: Solution, settings: IncrementSettings) -> bool:
+    """Whether sweeps in reversed order end in other forces: an unstable equilibrium on their way
+    has stable ones beside it, and the order decides to which of these they go."""
+    if len(found.force) > EXAMINED:
+        return False
+    other = _Search(increment.reversed, found.tolerance, settings).run(0.0)
+    unlike = np.abs(other.force[::-1] - found.force).max(initial=0.0)
+    return bool(other.s == found.s and unlike > UNLIKE * found.force.max())
 
 
 @dataclass
@@ -136,7 +154,7 @@ class _Search:
         if stiffened:
             found = self._split(s, before, force)
         kept = found is not None
-        if not stiffened and self.begins and not increment.small:
+        if not stiffened and increment.begins and not increment.small:
             found = self._from_rest()
         if found is None and increment.small:
             found = self._newton_at(self.moving, (increment.velocity(force), before))
@@ -145,11 +163,6 @@ class _Search:
         if found.residual is not None:
             found = self._stiffened(found, kept=kept)
         return self._solution(found)
-
-    @property
-    def begins(self) -> bool:
-        """Whether contacts remember no forces, as in the first step of a scene."""
-        return not self.increment.history.normal.any()
 
     def _from_rest(self) -> _Found | None:
         """By secant iterations and Newton's method, from bodies at rest."""
@@ -309,7 +322,7 @@ class _Search:
 
     def _unstable(self, found: _Found) -> bool:
         """Whether a disturbance grows from where the first step of a scene ends in the limit."""
-        if not self.begins or found.springs.s < self.settings.stiffest:
+        if not self.increment.begins or found.springs.s < self.settings.stiffest:
             return False
         return growth(found.mechanics, found.springs.law, found.x) is not None
 
@@ -318,7 +331,7 @@ class _Search:
         in small networks, at the start of a scene, and where this part of the contacts rests."""
         # where systems are dear, those of attempts that failed count as well
         spent = self.last if self.budget.ample else self.budget.systems
-        easy = spent <= SEARCH.easy or self.increment.small or self.begins
+        easy = spent <= SEARCH.easy or self.increment.small or self.increment.begins
         return easy or rests(self.increment, found.velocity, found.springs.s, part)
 
     def _to_the_limit(self, found: _Found) -> _Found | None:

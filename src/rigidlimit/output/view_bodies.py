@@ -212,11 +212,7 @@ def arrays_of_bodies(
     margin = 0.04 * np.linalg.norm(high - low)
     patches = [
         plane_patch(
-            *planes[k],
-            low - margin,
-            high + margin,
-            planes[:k] + planes[k + 1 :],
-            dim=run.scene.dim,
+            *planes[k], low - margin, high + margin, planes[:k] + planes[k + 1 :], dim=run.scene.dim
         )
         for k in range(len(planes))
     ]

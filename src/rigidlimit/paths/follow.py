@@ -35,13 +35,7 @@ from ..simulation import Simulation
 from ..step import StepResult
 from .legs import Leg, grains, steps_with_friction
 from .record import columns, row
-from .table_files import (
-    ENDINGS,
-    read_unfinished,
-    unfinished_of,
-    write_table,
-    write_unfinished,
-)
+from .table_files import ENDINGS, read_unfinished, unfinished_of, write_table, write_unfinished
 
 INTERVAL = 10.0
 """Wall time between two savings of an unfinished path [s]."""

@@ -104,12 +104,7 @@ def wall_forces(lo: int, hi: int, near: tuple, motion: np.ndarray, force: np.nda
 
 @njit(cache=True)
 def fill_forces(
-    motion: np.ndarray,
-    force: np.ndarray,
-    lists: Lists,
-    p: float,
-    tensile: bool,
-    cell: CellMotion,
+    motion: np.ndarray, force: np.ndarray, lists: Lists, p: float, tensile: bool, cell: CellMotion
 ):
     """Contact forces on the bodies at the present positions and velocities, into ``force[0]``."""
     first, other, pair, wall, wall_pair, box, box_pair, frame = lists

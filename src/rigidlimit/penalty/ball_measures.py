@@ -14,11 +14,7 @@ def _change(motion, i, j, pair, e, E):
     """Change of the branch vector of pair e, from i to j, since it was listed."""
     x, y, z = motion[j, 0] - motion[i, 0], motion[j, 1] - motion[i, 1], motion[j, 2] - motion[i, 2]
     dx, dy, dz = pair[e, 0] + x, pair[e, 1] + y, pair[e, 2] + z
-    return (
-        x + E[0] * dx + E[5] * dy + E[4] * dz,
-        y + E[1] * dy + E[3] * dz,
-        z + E[2] * dz,
-    )
+    return (x + E[0] * dx + E[5] * dy + E[4] * dz, y + E[1] * dy + E[3] * dz, z + E[2] * dz)
 
 
 @njit(cache=True, error_model="numpy")

@@ -178,8 +178,7 @@ class NetworkEngine:
         q = self.q.reshape(-1, 6)
         old, turn = self._state, np.where(self.is_cell[:, None], 0.0, q[:, 3:])
         moved = old.moved(
-            quaternion=rotations.turned(old.quaternion, turn),
-            velocity=self.v.reshape(-1, 6).copy(),
+            quaternion=rotations.turned(old.quaternion, turn), velocity=self.v.reshape(-1, 6).copy()
         )
         return shifted(self.bodies, moved, q)
 

@@ -313,10 +313,7 @@ class Statics(Brief):
     @property
     def _rows(self) -> dict:
         return dict(
-            B=self.B,
-            tangential=self.T,
-            friction=self.friction,
-            fixed=~self.bodies.free.ravel(),
+            B=self.B, tangential=self.T, friction=self.friction, fixed=~self.bodies.free.ravel()
         )
 
     @property

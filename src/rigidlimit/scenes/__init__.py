@@ -22,13 +22,7 @@ from .packings import (
     rough_packing,
     rough_pyramid,
 )
-from .rough import (
-    groove,
-    heap,
-    incline,
-    ladder,
-    rolling_ball,
-)
+from .rough import groove, heap, incline, ladder, rolling_ball
 from .scene import Scene
 
 __all__ = [

@@ -6,16 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._support.words import counted
-from ..bodies import (
-    Bodies,
-    Cell,
-    Compound,
-    ConvexPolyhedron,
-    HalfSpace,
-    Material,
-    Shape,
-    rotations,
-)
+from ..bodies import Bodies, Cell, Compound, ConvexPolyhedron, HalfSpace, Material, Shape, rotations
 from ..errors import SceneError
 from . import checks
 from .body_columns import COLUMNS, BodyColumns, DistinctEntries, of_each, whole_columns

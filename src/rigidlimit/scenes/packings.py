@@ -267,11 +267,7 @@ def container(count: int = 27, *, seed: int = 1) -> Scene:
         size = rng.uniform(0.010, 0.013, 3)
         shape = Box(tuple(size)) if k % 2 else Ellipsoid(tuple(size / 2))
         cell = np.array([k % side, k // side % side, k // side**2])
-        scene.add(
-            shape,
-            position=(cell + 0.5) * pitch,
-            orientation=rng.normal(size=4),
-        )
+        scene.add(shape, position=(cell + 0.5) * pitch, orientation=rng.normal(size=4))
     return scene
 
 
@@ -342,19 +338,10 @@ LOOSE = {2: 0.5, 3: 0.28}
 
 
 @checked(
-    count=at_least(16),
-    dim=one_of(2, 3),
-    friction=not_negative,
-    pressure=positive,
-    seed=at_least(0),
+    count=at_least(16), dim=one_of(2, 3), friction=not_negative, pressure=positive, seed=at_least(0)
 )
 def periodic_packing(
-    count: int = 200,
-    *,
-    dim: int = 3,
-    friction: float = 0.5,
-    pressure: float = 1e4,
-    seed: int = 1,
+    count: int = 200, *, dim: int = 3, friction: float = 0.5, pressure: float = 1e4, seed: int = 1
 ) -> Scene:
     """Loose spheres, or disks, of unequal size in a periodic cell under a pressure.
 

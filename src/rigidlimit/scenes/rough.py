@@ -270,10 +270,7 @@ def heap(count: int = 100, *, friction: float = 0.5, seed: int = 1) -> Scene:
     """
     rng = np.random.default_rng(seed)
     scene = Scene(
-        name="heap",
-        dt=2e-3,
-        duration=0.8,
-        description=f"{count} rough balls poured into a heap",
+        name="heap", dt=2e-3, duration=0.8, description=f"{count} rough balls poured into a heap"
     )
     rough, large = Material(friction=friction, name="rough"), 2e-3
     # a cone of 10 degrees has room, and walls keep what rolls beyond

@@ -26,12 +26,7 @@ from ..status import Status
 from ..step import StepResult, StepSettings, WarmStart, increment, step, with_compatible
 from ..step.force_network import ForceNetwork
 from ..step.friction import Memory, remembered
-from ..step.warnings import (
-    driven_into_a_jam,
-    long_way,
-    overlap_at_the_start,
-    overlaps_make_forces,
-)
+from ..step.warnings import driven_into_a_jam, long_way, overlap_at_the_start, overlaps_make_forces
 from . import checkpoint
 from .at_rest import STILL, largest_speed, same_state, stand_still
 from .changes import Changes

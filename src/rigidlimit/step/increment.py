@@ -52,10 +52,7 @@ def applies(settings: StepSettings, bodies: Bodies) -> bool:
 
 
 def advance(
-    problem: Problem,
-    contacts: Contacts,
-    B: sp.csr_array,
-    memory: Memory | None,
+    problem: Problem, contacts: Contacts, B: sp.csr_array, memory: Memory | None
 ) -> Velocities:
     """Motion and forces of the contacts. memory: of those of the step before."""
     bodies, settings = problem.bodies, problem.settings

@@ -168,9 +168,7 @@ class Balance:
         )
         inexact = np.where(size[found.mechanism] > RIGID, found.accuracy, 0.0)
         return replace(
-            balance,
-            mechanism=found.mechanism,
-            accuracy=np.maximum(balance.accuracy, inexact),
+            balance, mechanism=found.mechanism, accuracy=np.maximum(balance.accuracy, inexact)
         ), within
 
     def without_weak_motions(self) -> "Balance":

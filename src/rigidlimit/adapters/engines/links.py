@@ -27,14 +27,7 @@ from ..._support.matrices import Matrix, blockwise, from_rows
 from ..._support.sets import groups
 from ..._support.singular import svd
 from .geometry import OUTSIDE
-from .matrices import (
-    components,
-    compressed,
-    entries,
-    numbered,
-    row_sizes,
-    without_rounding,
-)
+from .matrices import components, compressed, entries, numbered, row_sizes, without_rounding
 from .motions import Reduction
 from .tolerances import TOLERANCES
 
@@ -76,11 +69,7 @@ def free_systems(
 
 
 def joined_systems(
-    links: Matrix,
-    columns: np.ndarray,
-    point: np.ndarray,
-    linear: np.ndarray,
-    angular: np.ndarray,
+    links: Matrix, columns: np.ndarray, point: np.ndarray, linear: np.ndarray, angular: np.ndarray
 ) -> np.ndarray:
     """Of each system that moves freely, without links: the number of that which links make of it,
     or OUTSIDE where they hold it; (s,).

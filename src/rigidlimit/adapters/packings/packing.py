@@ -104,12 +104,7 @@ class Packing(Brief):
         stiffness = self.stiffness if stiffness is None else stiffness
         springs = self.springs if springs is None else springs
         return forces_at_pose(
-            self.scene,
-            stiffness=stiffness,
-            law=law,
-            springs=springs,
-            balance=balance,
-            touch=touch,
+            self.scene, stiffness=stiffness, law=law, springs=springs, balance=balance, touch=touch
         )
 
 

@@ -116,10 +116,7 @@ def _solver(program: Program, **options):
     N, k = len(program.cost), len(program.b)
     bounded = N - program.free
     A = sp.vstack(
-        [
-            program.A,
-            sp.hstack([sp.csr_array((bounded, program.free)), -sp.eye_array(bounded)]),
-        ],
+        [program.A, sp.hstack([sp.csr_array((bounded, program.free)), -sp.eye_array(bounded)])],
         format="csc",
     )
     cones = [clarabel.ZeroConeT(k)] if k else []

@@ -157,13 +157,7 @@ def load_factor(
     n = np.shape(load)[0] if np.ndim(load) else 0
     growing = arrays.vector("growing", growing, n, what="degree of freedom (column of B)")
     problem = rough_contacts(
-        B,
-        load,
-        tangential=tangential,
-        friction=friction,
-        fixed=fixed,
-        blocks=blocks,
-        also=growing,
+        B, load, tangential=tangential, friction=friction, fixed=fixed, blocks=blocks, also=growing
     )
     return collapse_of(problem, growing)
 

@@ -110,11 +110,7 @@ def islands(felt: sp.csr_array) -> tuple[int, np.ndarray]:
 
 
 def units_at(
-    rows: sp.csr_array,
-    friction: np.ndarray,
-    unit: np.ndarray,
-    size: np.ndarray,
-    load: np.ndarray,
+    rows: sp.csr_array, friction: np.ndarray, unit: np.ndarray, size: np.ndarray, load: np.ndarray
 ) -> np.ndarray:
     """Units (m,) of contacts whose cones hold forces of ``size`` (m,) in the units so far: what the
     least of their equations with a load carries, of forces and of load (k,). A light body on a

@@ -79,11 +79,7 @@ class ForceChains(Brief):
 
 
 def force_chains(
-    source: "Source",
-    *,
-    angle: float = 45.0,
-    bodies: Chosen = None,
-    method: str | None = None,
+    source: "Source", *, angle: float = 45.0, bodies: Chosen = None, method: str | None = None
 ) -> ForceChains:
     """Force chains of a packing, as Peters et al. (2005) define them; those that touch are one.
 
@@ -144,10 +140,7 @@ def force_chains(
 
 
 def force_graph(
-    source: "Source",
-    *,
-    angle: float = 45.0,
-    method: str | None = None,
+    source: "Source", *, angle: float = 45.0, method: str | None = None
 ) -> "networkx.Graph":
     """The force network as a graph of networkx (extra ``packings``).
 

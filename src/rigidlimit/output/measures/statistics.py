@@ -200,10 +200,7 @@ def mueth_distribution(f: np.ndarray) -> np.ndarray:
 
 
 def participation(
-    source: "Source | np.ndarray",
-    *,
-    bodies: Chosen = None,
-    method: str | None = None,
+    source: "Source | np.ndarray", *, bodies: Chosen = None, method: str | None = None
 ) -> float:
     """Participation number 1/(M sum q_i^2), q_i = f_i/sum f, of the M contacts that carry.
 
@@ -238,11 +235,7 @@ def participation(
 
 
 def force_correlation(
-    source: "Source",
-    edges: np.ndarray,
-    *,
-    bodies: Chosen = None,
-    method: str | None = None,
+    source: "Source", edges: np.ndarray, *, bodies: Chosen = None, method: str | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Correlation <f_i f_j>/<f>^2 of normal forces by the distance of their contacts.
 

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 def pair_correlation(
-    source: "Source",
-    edges: np.ndarray,
-    *,
-    bounds: ArrayLike | None = None,
+    source: "Source", edges: np.ndarray, *, bounds: ArrayLike | None = None
 ) -> np.ndarray:
     """Pair correlation g(r) of the centres of balls: 1 where they are placed at random.
 
@@ -81,10 +78,7 @@ def pair_correlation(
 
 
 def packing_fraction(
-    source: "Source",
-    volume: float | None = None,
-    *,
-    bodies: Chosen = None,
+    source: "Source", volume: float | None = None, *, bodies: Chosen = None
 ) -> float:
     """Volume of bodies over that of the region that they fill.
 
@@ -123,11 +117,7 @@ def packing_fraction(
     return float(own.sum()) / arrays.positive("volume", volume)
 
 
-def local_packing_fraction(
-    source: "Source",
-    *,
-    bounds: ArrayLike | None = None,
-) -> np.ndarray:
+def local_packing_fraction(source: "Source", *, bounds: ArrayLike | None = None) -> np.ndarray:
     """Packing fraction of each ball in its own cell of the radical Voronoi tessellation.
 
     The radical plane of two balls is where the tangents to both are as long, so that no cell cuts

@@ -231,10 +231,7 @@ def _rough_method(shown: ForceNetwork, method: str | None) -> str:
     return method
 
 
-COMPONENTS = {
-    2: ((0, 0), (1, 1), (0, 1)),
-    3: ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)),
-}
+COMPONENTS = {2: ((0, 0), (1, 1), (0, 1)), 3: ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))}
 """Entries of a symmetric tensor, by dimension."""
 
 

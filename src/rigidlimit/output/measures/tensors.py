@@ -83,11 +83,7 @@ def stress(
 
 
 def fabric(
-    source: "Source",
-    *,
-    bodies: Chosen = None,
-    weighted: bool = False,
-    method: str | None = None,
+    source: "Source", *, bodies: Chosen = None, weighted: bool = False, method: str | None = None
 ) -> np.ndarray:
     """Fabric tensor: the mean of n n^T over the active contacts.
 

@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 ENDINGS = (".dump", ".lammpstrj", ".data", ".csv", ".graphml")
 
 
-def write_packing(
-    path: str | Path,
-    source: "Source",
-    *,
-    method: str | None = None,
-) -> str:
+def write_packing(path: str | Path, source: "Source", *, method: str | None = None) -> str:
     """Write the balls of a scene, step or run for another program, or its force network.
 
     Parameters

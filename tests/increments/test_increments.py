@@ -152,7 +152,7 @@ def test_newton_begins_with_the_contacts_of_the_forces(solved):
     assert exact.s == 1e4
     off = 1.0 + 1e-6 * np.random.default_rng(0).normal(size=(len(exact.force), 1))
     search = Search(data, tolerance, settings)
-    found = search._newton_from(search._springs(1e4), exact.force * off)
+    found = search._newton_from(search.increment.springs_at(1e4), exact.force * off)
     assert found.residual <= tolerance and search.budget.systems == 1
     # both balance the law to 1e-10 of the impact of the fastest contact
     np.testing.assert_allclose(found.force, exact.force, rtol=0.0, atol=1e-9 * exact.force.max())

@@ -185,31 +185,26 @@ class Increment:
         """Whether contacts remember no forces, as in the first step of a scene."""
         return not self.history.normal.any()
 
-    @property
-    def reversed(self) -> "Increment":
-        """The same with the contacts in reversed order."""
-        (m, d), given, kept = self.shape, self.springs, self.history
-
-        def turned(values: np.ndarray) -> np.ndarray:
-            return values[::-1].copy()
-
+    def among(self, which: np.ndarray) -> "Increment":
+        """That of the contacts ``which`` (k,), in this order."""
+        d, given, kept = self.shape[1], self.springs, self.history
         springs = replace(
             given,
-            normal=turned(given.normal),
-            tangential=turned(given.tangential),
-            friction=turned(given.friction),
+            normal=given.normal[which],
+            tangential=given.tangential[which],
+            friction=given.friction[which],
         )
         return replace(
             self,
             springs=springs,
-            history=ContactHistory(turned(kept.normal), turned(kept.tangential)),
-            moved=turned(self.moved),
-            rows=self.rows[(d * turned(np.arange(m))[:, None] + np.arange(d)).ravel()],
-            driven=turned(self.driven),
-            rho=turned(self.rho),
-            gap=turned(self.gap),
-            slop=turned(self.slop),
-            way=turned(self.way),
+            history=ContactHistory(kept.normal[which], kept.tangential[which]),
+            moved=self.moved[which],
+            rows=self.rows[(d * which[:, None] + np.arange(d)).ravel()],
+            driven=self.driven[which],
+            rho=self.rho[which],
+            gap=self.gap[which],
+            slop=self.slop[which],
+            way=self.way[which],
         )
 
     def velocity(self, force: np.ndarray) -> np.ndarray:
@@ -359,40 +354,32 @@ def prepare(
         np.asarray((dt * (inner @ inverse)).multiply(inner).sum(axis=1)).reshape(m, d).sum(axis=1)
     )
     moved = order[trace[order] > 0.0]
-    inner = inner[(d * moved[:, None] + np.arange(d)).ravel()]
     if history is None:
         history = ContactHistory(np.zeros(m), np.zeros((m, d - 1)))
-    history = ContactHistory(history.normal[moved], history.tangential[moved])
-    u = (inner @ v_free).reshape(-1, d) + driven[moved]
-    rho = d / trace[moved]
+    u = (inner @ v_free).reshape(m, d) + driven
+    rho = d / np.where(trace > 0.0, trace, np.inf)
     # where next to nothing moves, residuals are in parts of what remembered forces would move
-    begun = float((np.maximum(history.normal, 0.0) / rho).max(initial=0.0))
-    scale = max(float(np.abs(u).max(initial=0.0)), PRESTRESSED * begun)
+    begun = float((np.maximum(history.normal, 0.0)[moved] / rho[moved]).max(initial=0.0))
+    scale = max(float(np.abs(u[moved]).max(initial=0.0)), PRESTRESSED * begun)
     turns = np.where(np.arange(len(velocity)) % 6 >= 3, np.abs(velocity), 0.0)
     way = (np.abs(rows @ velocity) + abs(rows) @ turns).reshape(m, d).max(axis=1) * dt
     root = inverse_root(sp.csr_array(mass / dt))
     return Increment(
         step,
-        ContactSprings(
-            springs.normal[moved],
-            springs.tangential[moved],
-            springs.friction[moved],
-            springs.exponent,
-            springs.tangential_law,
-        ),
+        springs,
         history,
         remembered,
-        moved,
+        np.arange(m),
         dofs,
         inner,
         mass,
         inverse,
         root,
         v_free,
-        driven[moved],
+        driven,
         rho,
         scale or 1.0,
-        step.gap[moved],
-        overlap * size[moved],
-        way[moved],
-    )
+        step.gap,
+        overlap * size,
+        way,
+    ).among(moved)

@@ -116,13 +116,13 @@ def _advanced(
     contacts = find_contacts(bodies, state, reach)  # Phi(q)
     start = None if warm is None else contacts.carry_over(warm.contacts, warm.force)
     way = travel(bodies, state.velocity, dt)
-    rough = settings.friction.acts_on(bodies)
+    rough, together = settings.friction.acts_on(bodies), increment.applies(settings, bodies)
     memory, first = None if warm is None else warm.memory, None
     while True:
         if watch is not None:
             watch(contacts, way)
         B = gap_gradient(bodies, state, contacts)  # B = dPhi/dq
-        if increment.applies(settings, bodies):
+        if together:
             first = increment.advance(problem, contacts, B, memory)
         elif rough:
             first = velocities.solve_rough(problem, contacts, B, memory, first)
@@ -153,7 +153,6 @@ def _finished(
     """The step of which step 1 is solved. B (m, 6 n): of its contacts."""
     bodies, state, settings, dt = problem.bodies, problem.state, problem.settings, problem.dt
     velocity, apart = first.classic.velocity.reshape(-1, 6), first.separation
-    apart = None if apart is None else apart.reshape(-1, 6)
     found = StepResult(
         state=move(bodies, state, velocity, dt, apart),  # eq. 13
         contacts=first.contacts,

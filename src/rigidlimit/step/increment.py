@@ -140,12 +140,12 @@ def _size(contacts: Contacts, bodies: Bodies) -> np.ndarray:
 
 
 def _separation(increment: Increment, found: Solution, n: int) -> np.ndarray | None:
-    """Displacements of all n degrees of freedom [m]."""
+    """Displacements (n / 6, 6) [m] of all n degrees of freedom."""
     if found.separation is None:
         return None
     apart = np.zeros(n)
     apart[increment.dofs] = found.separation
-    return apart
+    return apart.reshape(-1, 6)
 
 
 def _motion(
@@ -161,7 +161,7 @@ def _motion(
     force, trial, velocity = np.zeros((m, d)), np.zeros(m), problem.velocity.copy()
     moved = increment.moved
     force[moved], trial[moved], velocity[increment.dofs] = found.force, found.normal, found.velocity
-    raised = 0.0 if apart is None else -float(problem.external_force @ apart)
+    raised = 0.0 if apart is None else -float(problem.external_force @ apart.ravel())
     softer = found.begun - (0.0 if memory is None else memory.energy)
     u = (rows @ velocity).reshape(m, d)
     bound = mu * force[:, 0]

@@ -52,7 +52,7 @@ class Velocities:
     """Step 1 of m contacts: its answer, and which contacts are closed by it (m,) bool.
 
     refined: its refinement, without friction. With friction T ((d-1) m, 6 n): the
-    tangential gradient, friction (m,): mu, memory: history of the contacts. separation (6 n,) [m]:
+    tangential gradient, friction (m,): mu, memory: history of the contacts. separation (n, 6) [m]:
     displacements that move bodies apart, beside those of the velocities, or None.
     """
 

@@ -81,7 +81,7 @@ def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float, apart: b
     more = f" ({counted(pairs, 'pair')} in all)" if pairs > 1 else ""
     undone = f"the first step pushes them apart at {depth / dt:.3g} m/s"
     if apart:
-        undone = "steps move them apart, a part at a time, without forces"
+        undone = "the first step moves them apart, without forces"
     return (
         f"bodies {a!r} and {b!r} overlap by {depth:.3g} m at the start{more}; {undone}; check "
         "positions, sizes and units (SI)"

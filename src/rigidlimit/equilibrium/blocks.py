@@ -84,6 +84,11 @@ class Blocks:
         return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
 
     @cached_property
+    def unsigned(self) -> tuple[np.ndarray, np.ndarray]:
+        """ptr and col as unsigned integers."""
+        return self.ptr.astype(np.uint64), self.col.astype(np.uint64)
+
+    @cached_property
     def _diagonal(self) -> np.ndarray:
         return np.flatnonzero(self.row == self.col)
 

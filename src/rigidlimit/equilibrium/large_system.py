@@ -9,7 +9,7 @@ factorization, that is made.
 import numpy as np
 
 from ..linear.blas_threads import BlasThreads
-from .krylov import IncompleteFactor, gmres
+from .krylov import BlockMatrix, IncompleteFactor, gmres
 from .multifrontal import Factor
 from .patterns import Pattern
 
@@ -19,7 +19,7 @@ PATIENCE = 1000
 LEAST = 10
 """Iterations of GMRES that it is given at least, where it is tried."""
 
-MOVED, READ = 80, 30
+MOVED, READ = 50, 30
 """Multiplications of a factorization, in dense fronts, that take as long as one entry of K in an
 iteration of GMRES, which reads it and its incomplete factor from memory, and as one entry of a
 factor in a substitution; measured on packings of 2,000 balls."""
@@ -77,7 +77,8 @@ class LargeSystem:
 
     def __init__(self, patience: Patience, pattern: Pattern, values: np.ndarray):
         self.patience, self.pattern, self.values = patience, pattern, values
-        self.K, self.factor, self.incomplete = pattern.blocks.matrix(values), None, None
+        self.K, self.factor = BlockMatrix(pattern.blocks, values), None
+        self.incomplete = self.single = None
         self.work = pattern.elimination.operations  # of a factorization
 
     def solve(self, rhs: np.ndarray, accuracy: float) -> np.ndarray:
@@ -116,7 +117,11 @@ class LargeSystem:
         limit = max(int(min(patience.iterations, self.work / each)), 1)
         if self.incomplete is None:
             self.incomplete = IncompleteFactor(self.pattern.blocks, self.values)
-        x, steps, reached = gmres(self.K.__matmul__, self.incomplete.solve, rhs, accuracy, limit)
+            self.single = self.K.single()
+        x, steps, reached = gmres(
+            self.K.__matmul__, self.incomplete.solve, rhs, accuracy, limit,
+            single=self.single.__matmul__,
+        )  # fmt: skip
         good = reached <= accuracy
         patience.learn(good)
         patience.spent += steps * each

@@ -190,9 +190,9 @@ def test_factors_serve_the_systems_after_their_own(monkeypatch):
     D[np.flatnonzero(D[:, 0, 0] == 0.0)] = 0.5 * np.eye(3)  # one pattern for all
 
     def solved(D):
-        x = bodies.factorize(D)(load, accuracy=1e-5)
+        x = bodies.factorize(D)(load, accuracy=1e-3)
         off = reference(B, D, None, 1e-3) @ x + load
-        assert np.linalg.norm(off) < 1.01e-5 * np.linalg.norm(load)
+        assert np.linalg.norm(off) < 1.01e-3 * np.linalg.norm(load)
 
     solved(D)
     assert patience.factor is None and patience.spent > 0.0

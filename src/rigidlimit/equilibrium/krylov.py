@@ -91,7 +91,10 @@ def gmres(
         for j in range(room):
             Z[j] = precondition(V[j])
             w = multiply(Z[j])
-            before, last = np.inf, np.linalg.norm(w)
+            with np.errstate(over="ignore", invalid="ignore"):
+                before, last = np.inf, np.linalg.norm(w)
+            if not np.isfinite(last):  # a factor that broke down
+                return x, spent + 1, norm / size
             while last < AGAIN * before:
                 h = V[: j + 1] @ w
                 w -= h @ V[: j + 1]
@@ -104,7 +107,7 @@ def gmres(
             if abs(g[j + 1]) <= enough:
                 break
         y = np.linalg.solve(np.triu(H[: j + 1, : j + 1]), g[: j + 1])
-        x = x + y.astype(kind) @ Z[: j + 1]
+        x = x + norm * ((y / norm).astype(kind) @ Z[: j + 1])
         r = b - product(x)
         before, norm = norm, np.linalg.norm(r)
         if not norm < STAGNANT * before:

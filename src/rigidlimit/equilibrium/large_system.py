@@ -19,7 +19,7 @@ PATIENCE = 1000
 LEAST = 10
 """Iterations of GMRES that it is given at least, where it is tried."""
 
-MOVED, READ = 50, 30
+MOVED, READ = 80, 30
 """Multiplications of a factorization, in dense fronts, that take as long as one entry of K in an
 iteration of GMRES, which reads it and its incomplete factor from memory, and as one entry of a
 factor in a substitution; measured on packings of 2,000 balls."""
@@ -73,16 +73,20 @@ class Patience:
 
 
 class LargeSystem:
-    """K x = rhs, K of these blocks of a pattern."""
+    """K x = rhs, K of these blocks of a pattern; both over ``unit``, a power of two that makes the
+    largest entry of K one or two: single precision has entries of 1e-38 to 1e38."""
 
     def __init__(self, patience: Patience, pattern: Pattern, values: np.ndarray):
-        self.patience, self.pattern, self.values = patience, pattern, values
-        self.K, self.factor = BlockMatrix(pattern.blocks, values), None
+        self.patience, self.pattern = patience, pattern
+        self.unit = np.exp2(np.floor(np.log2(np.abs(values).max())))
+        self.values = values / self.unit
+        self.K, self.factor = BlockMatrix(pattern.blocks, self.values), None
         self.incomplete = self.single = None
         self.work = pattern.elimination.operations  # of a factorization
 
     def solve(self, rhs: np.ndarray, accuracy: float) -> np.ndarray:
         """x with K x = rhs, padded, to this relative residual."""
+        rhs = rhs / self.unit
         with BlasThreads():  # vectors are short, and most fronts small
             if self.factor is None:
                 x = self._by_the_last_factor(rhs, accuracy)

@@ -10,7 +10,7 @@ undoes a part of it and lets no others overlap by more:
 
 with the normal rows B. Of contacts that bore before e is no more than the way of their surfaces in
 the step, so that bodies at rest stay where they are: those of an imported packing overlap by what
-presses them. The first step of a scene undoes all. Velocities, and what contacts remember, stay.
+presses them. Velocities, and what contacts remember, stay.
 """
 
 import numpy as np
@@ -29,19 +29,21 @@ and the displacements of bodies that have no room stay bounded."""
 
 
 def separation(
-    increment: Increment, velocity: np.ndarray, overlap: np.ndarray
+    increment: Increment, velocity: np.ndarray, overlap: np.ndarray, *, all_of_it: bool = False
 ) -> np.ndarray | None:
     """a (n,) [m] of the free degrees of freedom, None where no bodies overlap by so much.
 
     velocity (n,) [m/s]: of the increment. overlap (m,) [m/s]: of its springs. A fixed number of
-    sweeps: what they leave, later steps undo.
+    sweeps: what they leave, later steps undo. all_of_it: and not a part of the
+    excess is undone.
     """
     (m, d), dt = increment.shape, increment.step.dt
     end = increment.gap / dt + increment.contact_velocity(velocity)[:, 0]
     beyond = -end - np.maximum(overlap, 0.0) - LEFT * increment.slop / dt
     if not (beyond > 0.0).any():
         return None
-    undone = beyond if increment.begins else PART * beyond
+    # with a little more, passes in which STIFF leaves some of it come to an end
+    undone = beyond + increment.slop / dt if all_of_it else PART * beyond
     lasting = increment.history.normal > 0.0
     undone = np.where(lasting, np.minimum(undone, increment.way / dt), undone)
     offset = np.zeros((m, d))

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..simulation import Simulation
+from ..step.apart import moved_apart
 from .rest_checks import SETTINGS, stopped, sunk_by
 from .run import TooSoft
 from .simulation import PenaltySimulation
@@ -102,6 +103,8 @@ class SoftDem:
         contacts with their forces and springs."""
         simulation, scale = self.simulation, self.softness(SETTINGS.near)
         begun = simulation.state
+        if simulation.memory is None:  # deep overlaps would throw bodies about
+            begun, _ = moved_apart(simulation.bodies, begun, simulation.settings)
         while True:
             simulation.state = begun
             self.renew(scale)

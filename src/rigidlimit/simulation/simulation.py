@@ -13,6 +13,7 @@ from .._support.progress import progress as bar
 from .._support.warned import warn
 from ..bodies import State
 from ..collision.contacts import Contacts
+from ..collision.search import find_contacts
 from ..compatibility import ContactHistory
 from ..compatibility.friction import has_friction
 from ..dynamics.driver import check_solver
@@ -24,6 +25,7 @@ from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..status import Status
 from ..step import StepResult, StepSettings, WarmStart, increment, step, with_compatible
+from ..step.apart import moved_apart
 from ..step.force_network import ForceNetwork
 from ..step.friction import Memory, remembered
 from ..step.warnings import driven_into_a_jam, long_way, overlap_at_the_start, overlaps_make_forces
@@ -201,6 +203,8 @@ class Simulation(Changes):
         """
         wanted = self.compatible == "every" if compatible is None else compatible
         self._load_cell()
+        if self._unknown and increment.applies(self.settings, self.bodies):
+            self._move_apart()
         result = step(
             self.bodies,
             self.state,
@@ -237,14 +241,24 @@ class Simulation(Changes):
         self.last = result
         return result
 
+    @property
+    def _unknown(self) -> bool:
+        """Whether nothing is known of overlaps: the scene begins, without remembered forces."""
+        return self.steps == 0 and self.memory is None
+
+    def _move_apart(self) -> None:
+        """Rough bodies that overlap where the scene begins, with a warning."""
+        contacts = find_contacts(self.bodies, self.state, np.zeros(len(self.bodies)))
+        self.state, left = moved_apart(self.bodies, self.state, self.settings)
+        self._warn(overlap_at_the_start(self.bodies, contacts, self.dt, left))
+
     def _watch(self, contacts: Contacts, way: np.ndarray) -> None:
         """Warns of contacts before they are solved. way (n,) [m]: of each body in the step."""
         if self._warned:
             return
         text = ""
-        if self.steps == 0 and self.memory is None:  # overlaps of remembered forces stay
-            apart = increment.applies(self.settings, self.bodies)
-            text = overlap_at_the_start(self.bodies, contacts, self.dt, apart)
+        if self._unknown:  # overlaps of remembered forces stay
+            text = overlap_at_the_start(self.bodies, contacts, self.dt)
         # what such an overlap throws about goes far for no other reason
         self._warn(text or long_way(self.bodies, contacts, way, self.dt))
 

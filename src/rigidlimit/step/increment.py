@@ -57,6 +57,23 @@ def advance(
     """Motion and forces of the contacts. memory: of those of the step before."""
     bodies, settings = problem.bodies, problem.settings
     contacts, memory = rough_contacts(contacts, bodies, problem.state, memory, problem.dt)
+    increment, rows, T, mu = prepared(problem, contacts, B, memory)
+    s = 0.0 if memory is None else memory.stiffness
+    found = solve(increment, s, settings.tolerance, settings.increment)
+    apart = None
+    if found.separation is not None:
+        apart = of_all(increment, found.separation, len(problem.velocity))
+    motion = _motion(problem, increment, found, rows, mu, memory, apart)
+    closed = _closed(motion, settings, bodies)
+    return Velocities(contacts, motion, closed, T=T, friction=mu, memory=memory, separation=apart)
+
+
+def prepared(
+    problem: Problem, contacts: Contacts, B: sp.csr_array, memory: Memory | None
+) -> tuple[Increment, sp.csr_array, sp.csr_array, np.ndarray]:
+    """(the increment, normal and tangential rows (m d, 6 n), the tangential ones, friction (m,)) of
+    contacts with their memory."""
+    bodies, settings = problem.bodies, problem.settings
     options = settings.friction
     T = tangential_gradient(bodies, problem.state, contacts)
     mu = contact_friction(bodies, contacts, options.pair_friction)
@@ -89,12 +106,7 @@ def advance(
         size=_size(contacts, bodies),
         order=np.argsort(contacts.point @ SPREAD, kind="stable"),
     )
-    s = 0.0 if memory is None else memory.stiffness
-    found = solve(increment, s, settings.tolerance, settings.increment)
-    apart = _separation(increment, found, len(problem.velocity))
-    motion = _motion(problem, increment, found, rows, mu, memory, apart)
-    closed = _closed(motion, settings, bodies)
-    return Velocities(contacts, motion, closed, T=T, friction=mu, memory=memory, separation=apart)
+    return increment, rows, T, mu
 
 
 def forces(found: "StepResult") -> RoughForces:
@@ -139,13 +151,11 @@ def _size(contacts: Contacts, bodies: Bodies) -> np.ndarray:
     return bodies.bounding_radius[contacts.body].min(axis=1)
 
 
-def _separation(increment: Increment, found: Solution, n: int) -> np.ndarray | None:
-    """Displacements (n / 6, 6) [m] of all n degrees of freedom."""
-    if found.separation is None:
-        return None
-    apart = np.zeros(n)
-    apart[increment.dofs] = found.separation
-    return apart.reshape(-1, 6)
+def of_all(increment: Increment, free: np.ndarray, n: int) -> np.ndarray:
+    """(n / 6, 6) of all n degrees of freedom: these of the free ones, zero of others."""
+    out = np.zeros(n)
+    out[increment.dofs] = free
+    return out.reshape(-1, 6)
 
 
 def _motion(

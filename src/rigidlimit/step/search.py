@@ -11,6 +11,10 @@ LARGEST_STRAIN = 0.5
 the search is widened."""
 
 
+NEAR = 1e-3
+"""Part of the scene's length by which contacts are searched at least."""
+
+
 def first_reach(bodies: Bodies, state: State, external_force: np.ndarray, dt: float) -> np.ndarray:
     """Distance to search around each body (n,) [m]: its travel at v + dt M^-1 F_ext, and a little
     more."""
@@ -21,7 +25,7 @@ def first_reach(bodies: Bodies, state: State, external_force: np.ndarray, dt: fl
     if bodies.cell is not None:  # contacts hold its stress: over a long step it falls much further
         moving[-1] = state.velocity[-1]
     reach = 1.2 * travel(bodies, moving, dt)
-    return reach + np.where(np.isfinite(bodies.bounding_radius), 1e-3 * bodies.length, 0.0)
+    return reach + np.where(np.isfinite(bodies.bounding_radius), NEAR * bodies.length, 0.0)
 
 
 def travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:

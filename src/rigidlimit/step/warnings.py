@@ -60,9 +60,11 @@ SETTINGS = Settings()
 APART = "compute bodies of such unlike weight apart"
 
 
-def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float, apart: bool) -> str:
+def overlap_at_the_start(
+    bodies: Bodies, contacts: Contacts, dt: float, left: float | None = None
+) -> str:
     """Of a deep overlap at the start, which contact dynamics removes in one step: an explosion.
-    apart: whether bodies are moved apart without velocities instead."""
+    left [m]: the deepest one after bodies were moved apart instead, None where they were not."""
     if not len(contacts):
         return ""
     radius = bodies.bounding_radius[contacts.body].min(axis=1)
@@ -80,8 +82,10 @@ def overlap_at_the_start(bodies: Bodies, contacts: Contacts, dt: float, apart: b
     depth, pairs = -contacts.gap[worst], len(np.unique(contacts.body[deep], axis=0))
     more = f" ({counted(pairs, 'pair')} in all)" if pairs > 1 else ""
     undone = f"the first step pushes them apart at {depth / dt:.3g} m/s"
-    if apart:
-        undone = "the first step moves them apart, without forces"
+    if left is not None:
+        undone = "they are moved apart before the first step, without forces"
+        if left > SETTINGS.overlap * radius[deep].min():
+            undone += f", but for {left:.3g} m, where they have no room"
     return (
         f"bodies {a!r} and {b!r} overlap by {depth:.3g} m at the start{more}; {undone}; check "
         "positions, sizes and units (SI)"

@@ -1,0 +1,46 @@
+"""Moving rough bodies apart that overlap where a scene begins, before its first step.
+
+Nothing is known of such overlaps: they make no forces and no velocities. Each pass moves bodies as
+``increments/separation.py`` does, undoing all, and searches contacts anew, since bodies that are
+moved meet others.
+"""
+
+import numpy as np
+
+from ..bodies import Bodies, State
+from ..bodies.mass import mass_matrix
+from ..bodies.motion import move
+from ..collision.search import find_contacts
+from ..increments.separation import separation
+from ..kinematics import gap_gradient
+from .increment import of_all, prepared
+from .search import NEAR
+from .settings import Problem, StepSettings
+
+PASSES, GAIN = 10, 0.99
+"""Passes in which the deepest overlap stays above ``GAIN`` of itself before bodies count
+as having no room left: a pass moves all of a column of ten."""
+
+
+def moved_apart(bodies: Bodies, state: State, settings: StepSettings) -> tuple[State, float]:
+    """(the state with positions in which no bodies overlap by more than those that move may, where
+    they have room; the deepest overlap that is left [m]). Velocities stay."""
+    still = np.zeros((len(bodies), 6))
+    posed = best = state.moved(velocity=still)
+    reach = np.where(np.isfinite(bodies.bounding_radius), NEAR * bodies.length, 0.0)
+    least, vain = np.inf, 0
+    while vain < PASSES:
+        M = mass_matrix(bodies, posed)
+        problem = Problem(bodies, posed, still.ravel(), settings, M, settings.tolerance)
+        contacts = find_contacts(bodies, posed, reach)
+        increment = prepared(problem, contacts, gap_gradient(bodies, posed, contacts), None)[0]
+        m, n = len(increment.gap), len(increment.dofs)
+        deepest = -increment.gap.min(initial=0.0)
+        vain = 0 if deepest < GAIN * least else vain + 1
+        if deepest < least:
+            least, best = deepest, posed
+        found = separation(increment, np.zeros(n), np.zeros(m), all_of_it=True)
+        if found is None:
+            break
+        posed = move(bodies, posed, still, 0.0, of_all(increment, found, still.size))
+    return best.moved(velocity=state.velocity), least

@@ -268,3 +268,27 @@ def test_settle_says_whom_it_stopped():
     assert rest.simulation.at_rest and "1 of 1 body moves, 'body' fastest at 0.07" in rest.stopped
     assert rest.stopped in rest.message
     assert rigidlimit.settle(rigidlimit.scenes.groove()).stopped == ""
+
+
+@pytest.mark.parametrize("mu", [0.5, 1.3, 1.5, 2.0, 5.0])
+def test_a_rod_that_slides_away_from_its_lean(mu):
+    """Closed form, N (1/m + r_x (r_x + mu r_y) / J) = g: a rod at 60 degrees whose tip slides to
+    the side to which it leans. Beyond mu = 1.35 its tangential coupling is larger than its normal
+    one, sweeps alternate, and springs that stick would run away; the solution is unique."""
+    angle, length, width = np.pi / 3, 1.0, 0.002
+    along, across = (
+        np.array(x) for x in ((np.cos(angle), np.sin(angle)), (np.sin(angle), -np.cos(angle)))
+    )
+    tip = -0.5 * length * along + 0.5 * width * across
+    scene, rough = rigidlimit.Scene(dim=2), Material(friction=mu)
+    scene.add(HalfSpace(2), position=(0, 0), material=rough)
+    rod = dict(orientation=angle, velocity=(1.0, 0.0), mass=1.0, material=rough)
+    scene.add(rigidlimit.rectangle(length, width), position=tuple(-tip), **rod)
+    simulation = rigidlimit.Simulation(scene, dt=1e-3)
+    result = simulation.step()
+    inertia = (length**2 + width**2) / 12
+    expected = 9.81 / (1.0 + tip[0] * (tip[0] + mu * tip[1]) / inertia)
+    assert result.converged
+    # the tolerance, and springs of 1e12 times the stiffness of inertia
+    assert result.force.sum() == pytest.approx(expected, rel=1e-8)
+    assert np.abs(result.tangential_force).sum() == pytest.approx(mu * expected, rel=1e-8)

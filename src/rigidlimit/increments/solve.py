@@ -171,8 +171,8 @@ class _Search:
         return self._newton(springs, mechanics, np.zeros(len(self.increment.dofs)), secants=True)
 
     def _newton_at(self, s: float, starts: tuple[np.ndarray, ...]) -> _Found | None:
-        """From that of the velocities ``starts`` (n,) whose springs' forces are nearest to
-        balance."""
+        """From one of the velocities ``starts`` (n,) after the other, first that whose springs'
+        forces are nearest to balance."""
         springs, weight = self.increment.springs_at(s), self.increment.weight
         mechanics = self.increment.mechanics.shifted(-springs.offset)
 
@@ -180,9 +180,11 @@ class _Search:
             force, _ = springs.law.respond(mechanics.displacement(x))
             return float(np.linalg.norm(mechanics.residual(x, force)))
 
-        return self._newton_near(
-            springs, mechanics, min((weight * v for v in starts), key=imbalance)
-        )
+        for x in sorted((weight * v for v in starts), key=imbalance):
+            found = self._newton_near(springs, mechanics, x)
+            if found is not None:
+                return found
+        return None
 
     def _newton_near(self, springs: Springs, mechanics: Mechanics, x: np.ndarray) -> _Found | None:
         """From the unknowns x (n,), as far as rounding lets it."""

@@ -36,9 +36,10 @@ class PressedForces(HasStatus):
 
     @property
     def message(self) -> str:
-        size = np.abs(self.imbalance.reshape(-1, 6)[:, :3]).max(initial=0.0)
+        largest = float(self.force.max(initial=0.0))
+        size = self.residual * largest if largest else np.abs(self.imbalance).max(initial=0.0)
         return (
-            f"{self.source}: unbalanced by up to {size:.3g} N, on "
+            f"{self.source}: unbalanced by up to {size:.3g} N (moments over the radius), on "
             f"{self.worst!r}, {self.residual:.1e} of the largest force"
         )
 

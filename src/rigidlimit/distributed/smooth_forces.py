@@ -31,67 +31,61 @@ PATIENT = replace(SETTINGS, patience=60)
 @dataclass(frozen=True)
 class SmoothFound:
     """In the units of the file. force (m, 1) [N]; u (o, w): displacements times arms; status,
-    residual; history of residuals, one a system of Newton's method."""
+    residual; history of residuals, one a system of Newton's method. size [N]: largest load over its
+    arm, or without a load what overlaps press with from the start. solver: None where there was
+    nothing to solve."""
 
     force: np.ndarray
     u: np.ndarray
     status: Status
     residual: float
     history: np.ndarray
+    size: float
+    solver: Solver | None
 
 
-class SmoothProblem:
-    """Smooth contacts of a part with exponent p. size [N]: largest load over its arm, or without a
-    load what overlaps press with from the start. solver() makes the linear solver, once there is
-    something to solve."""
-
-    def __init__(
-        self, part: Part, ranks: Ranks, p: float, solver: Callable[[], Solver], tolerance: float
-    ):
-        self.part, self.ranks, self.p, self.tolerance = part, ranks, p, tolerance
-        self.sums = RankSums(ranks, part)
-        self.stiffness = self.sums.most(part.stiffness) or 1.0
-        self.size = max(self.sums.largest(part.load), part.loose)
-        if self.size == 0.0 and part.gap is not None:
-            self.size = self.stiffness * self.sums.most(-part.gap) ** (p - 1)
-        self.make_solver, self.solver = solver, None
-
-    def solve(self, begun: np.ndarray | None, max_iterations: int) -> SmoothFound:
-        """begun (o, w): displacements times arms to begin with, or None; the path of p < 2 takes no
-        start."""
-        part = self.part
-        if self.size == 0.0:
-            nothing = np.zeros((len(part.body), 1)), np.zeros((part.own, part.width))
-            return SmoothFound(*nothing, Status.CONVERGED, 0.0, np.zeros(1))
-        length = (self.size / self.stiffness) ** (1 / (self.p - 1))
-        self.solver = self.ranks.together(self.make_solver)
-        stiffness = part.stiffness / self.stiffness
-        different = unlike(stiffness, self.p, self.sums)
-        network = PartNetwork(part, self.ranks, self.solver, unlike_springs=different)
-        offset = None if part.gap is None else -part.gap / length
-        problem = SmoothNetwork(
-            network, stiffness, self.p, part.load.ravel() / self.size, offset, self.sums
-        )  # fmt: skip
-        # scaling back rounds
-        search = PartSearch(problem, 0.5 * self.tolerance, max_iterations, LinearStats(), PATIENT)
-        status = search.run(None if begun is None else begun.ravel() / length, None)
-        if status is Status.MAX_ITERATIONS and not search.spent:
-            status = Status.STALLED  # a start's patience is over, which more iterations do not mend
-        force, residual = search.force * self.size, problem.imbalance(search.force)
-        if part.gap is not None:
-            residual *= min(1.0, self.size / (self._pressing(force) or self.size))
-        lawful = search.gap(search.u, search.force) <= PATIENT.gap * self.tolerance
-        if status is Status.STALLED and residual <= self.tolerance and lawful:
-            status = Status.CONVERGED  # last digits are those of what overlaps press with
-        u = search.u.reshape(part.load.shape) * length
-        return SmoothFound(force[:, None], u, status, residual, np.asarray(search.history))
-
-    def _pressing(self, force: np.ndarray) -> float:
-        """max_j (|B|^T f)_j / a_j [N]: what overlaps press with, whose last digits balance has."""
-        pressed = load_of(
-            self.part.body, np.abs(self.part.rows), np.abs(force)[:, None], self.part.own
-        )
-        return self.sums.largest(pressed)
+def smooth_part(
+    part: Part,
+    ranks: Ranks,
+    p: float,
+    make_solver: Callable[[], Solver],
+    tolerance: float,
+    begun: np.ndarray | None,
+    max_iterations: int,
+) -> SmoothFound:
+    """Smooth contacts of a part with exponent p. make_solver() makes the linear solver, once there
+    is something to solve. begun (o, w): displacements times arms to begin with, or None; the path
+    of p < 2 takes no start."""
+    sums = RankSums(ranks, part)
+    stiffest = sums.most(part.stiffness) or 1.0
+    size = max(sums.largest(part.load), part.loose)
+    if size == 0.0 and part.gap is not None:
+        size = stiffest * sums.most(-part.gap) ** (p - 1)
+    if size == 0.0:
+        nothing = np.zeros((len(part.body), 1)), np.zeros((part.own, part.width))
+        return SmoothFound(*nothing, Status.CONVERGED, 0.0, np.zeros(1), size, None)
+    length = (size / stiffest) ** (1 / (p - 1))
+    solver = ranks.together(make_solver)
+    stiffness = part.stiffness / stiffest
+    network = PartNetwork(part, ranks, solver, unlike_springs=unlike(stiffness, p, sums))
+    offset = None if part.gap is None else -part.gap / length
+    problem = SmoothNetwork(network, stiffness, p, part.load.ravel() / size, offset, sums)
+    # scaling back rounds
+    search = PartSearch(problem, 0.5 * tolerance, max_iterations, LinearStats(), PATIENT)
+    status = search.run(None if begun is None else begun.ravel() / length, None)
+    if status is Status.MAX_ITERATIONS and not search.spent:
+        status = Status.STALLED  # a start's patience is over, which more iterations do not mend
+    force, residual = search.force * size, problem.imbalance(search.force)
+    if part.gap is not None:
+        # max_j (|B|^T f)_j / a_j: what overlaps press with, whose last digits balance has
+        pressed = load_of(part.body, np.abs(part.rows), np.abs(force)[:, None], part.own)
+        residual *= min(1.0, size / (sums.largest(pressed) or size))
+    lawful = search.gap(search.u, search.force) <= PATIENT.gap * tolerance
+    if status is Status.STALLED and residual <= tolerance and lawful:
+        status = Status.CONVERGED  # last digits are those of what overlaps press with
+    u = search.u.reshape(part.load.shape) * length
+    history = np.asarray(search.history)
+    return SmoothFound(force[:, None], u, status, residual, history, size, solver)
 
 
 class PartSearch(Search):

@@ -39,13 +39,7 @@ def begins_dump(text: Text) -> bool:
 
 def read_dump(text: Text, frame: int) -> Balls:
     """The balls of snapshot ``frame`` (-1: the last)."""
-    found = list(snapshots(text))
-    try:
-        snapshot = found[frame]
-    except IndexError:
-        raise InputError(
-            f"{text.path}: has {counted(len(found), 'snapshot')}; snapshot {frame} is not there"
-        ) from None
+    snapshot = text.snapshot(list(snapshots(text)), frame)
     for what, at in (("NUMBER OF ATOMS", snapshot.count), ("ATOMS", snapshot.atoms)):
         if at < 0:
             raise InputError(f"{text.path}: a snapshot without {ITEM} {what}; expected a dump")

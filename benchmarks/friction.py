@@ -9,7 +9,6 @@ rest      LAMMPS at rest under loads that grew slowly: groove, pyramid, layers p
 tilts     LAMMPS as gravity turns forth and back over a pyramid, by steps of contact dynamics
 lammps    a rough packing that came to rest in LAMMPS, taken over with its tangential springs,
           as gravity turns by 0.01 rad
-heap      angle of repose of a heap of disks, beside the DEM
 """
 
 import time
@@ -274,60 +273,6 @@ def lammps(count=300, dt=3e-4, rest=800_000, turn=100_000, toward=((-1, 0), (1, 
             )
 
 
-def _angle(position, radius):
-    """Slope [degrees] of a heap of disks: of the highest ones in the columns on either side."""
-    x, y = position[:, 0], position[:, 1] + radius
-    middle = float(np.average(x, weights=y))
-    slopes = []
-    for side in (-1, 1):
-        out = side * (x - middle)
-        edges = np.linspace(0.0, np.quantile(out[out > 0], 0.95), 7)
-        tops = [
-            (0.5 * (a + b), y[(out >= a) & (out < b)].max())
-            for a, b in pairwise(edges)
-            if ((out >= a) & (out < b)).any()
-        ]
-        slopes.append(-np.polyfit(*np.array(tops).T, 1)[0])
-    return float(np.degrees(np.arctan(np.mean(slopes))))
-
-
-def _pour(count, seed, friction=0.5):
-    rng = np.random.default_rng(seed)
-    scene = rl.Scene(name="disks", dim=2, dt=2e-3)
-    rough = rl.Material(young=1e7, friction=friction)
-    bed = np.arange(-count // 2, count // 2 + 1) * 0.02
-    scene.add_many(rl.Disk(0.01), np.column_stack([bed, 0 * bed]), material=rough, fixed=True)
-    wide = max(4, round((count / 2) ** 0.5))
-    for i in range(count):
-        at = (i % wide - wide / 2) * 0.022, 0.03 + (i // wide) * 0.022
-        r = rng.uniform(0.007, 0.01)
-        scene.add(rl.Disk(r), position=at + rng.uniform(-0.001, 0.001, 2), material=rough)
-    return scene
-
-
-def heap(count=60, seeds=3, until=1.2):
-    for seed in range(seeds):
-        scene = _pour(count, seed)
-        free = scene.bodies.free.any(axis=1)
-        radius = scene.bodies.bounding_radius[free]
-        simulation = rl.Simulation(scene, compatible="never", tolerance=1e-8)
-        began, first = time.process_time(), 0
-        while simulation.time < until:
-            first += not simulation.step().converged
-        mine = _angle(simulation.state.position[free], radius)
-        theirs = []
-        for damping in (0.0, 1.0):  # tangential dashpots bear at impacts, and springs then do not
-            dem = PenaltySimulation(scene, damping=1.0, tangential_damping=damping)
-            theirs.append(_angle(dem.run(until=until).state.position[free], radius))
-        print(
-            f"heap: {count} disks, seed {seed}: {mine:.1f} degrees, DEM {theirs[0]:.1f} "
-            f"without and {theirs[1]:.1f} with tangential dashpots; "
-            f"{simulation.steps} steps, {first} not converged, "
-            f"{time.process_time() - began:.0f} s",
-            flush=True,
-        )
-
-
 CHECKS = {
     "creep": creep,
     "energy": energy,
@@ -337,7 +282,6 @@ CHECKS = {
     "rest": rest,
     "tilts": tilts,
     "lammps": lammps,
-    "heap": heap,
 }
 
 if __name__ == "__main__":

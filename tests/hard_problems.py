@@ -126,3 +126,80 @@ def wall(long, high):
     scene.add_many(rl.Box((0.2, 0.1, 0.1)), np.array(whole))
     scene.add_many(rl.Box((0.1, 0.1, 0.1)), np.array(half))
     return scene
+
+
+def side_by_side(apart, seed):
+    """(B, forces) of seven contacts of one freedom, two of them beside others but for ``apart``."""
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(8, 6))
+    B = np.vstack([B[:5], B[:2] + apart * rng.normal(size=(2, 6))])
+    return B, rng.uniform(0.2, 1, 7)
+
+
+def preloaded_ring(exponent):
+    """(B, stiffness, overlap) of twelve rollers around a shaft, 4 to 10 kN of preload each."""
+    k, overlap = {2.0: 4e8, 2.5: 1e10}[exponent], {2.0: 1e-5, 2.5: 1e-4}[exponent]
+    turn = 2 * np.pi * np.arange(12) / 12
+    return -np.column_stack([np.cos(turn), np.sin(turn)]), k, overlap
+
+
+def beside_a_face(seed):
+    """(B, v, force, stiffness): forces of the contacts with B v = 0, which span a face of the cone
+    of loads, with normal v, as the others have B v > 0."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 40))
+    m = int(rng.integers(n, 3 * n))
+    B, v = rng.normal(size=(m, n)), rng.normal(size=n)
+    flat = rng.random(m) < 0.6
+    B[flat] -= np.outer(B[flat] @ v, v) / (v @ v)
+    B[~flat] *= np.sign(B[~flat] @ v)[:, None]
+    return B, v, rng.uniform(0, 1, m) * flat, 10 ** rng.uniform(0, 1, m)
+
+
+def floating_cluster():
+    """(B, load) of ten bodies, each of which touches all others, and a way of all of them."""
+    rng = np.random.default_rng(0)
+    first, second = np.triu_indices(10, k=1)
+    B, normals = np.zeros((len(first), 10, 3)), rng.normal(size=(len(first), 3))
+    B[np.arange(len(first)), first], B[np.arange(len(first)), second] = normals, -normals
+    B = B.reshape(len(first), 30)
+    return B, B.T @ rng.random(len(first)), np.tile([0.6, 0.64, 0.48], 10)
+
+
+def held_feet(held):
+    """(B, forces) of a rod on three feet with a lid, which carries 10: forces that hold one
+    another, this large, hide what the feet carry."""
+    B = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5], [-1.0, 0.0]])
+    small = 0.9e-9 * held
+    return B, np.array([small, held + 10.0 - 2 * small, small, held])
+
+
+def many_feet():
+    """(B, forces) of a plate on 10,000 feet: four are loaded, the others by rounding."""
+    x, y = (a.ravel() for a in np.meshgrid(*2 * [np.linspace(-1, 1, 100)]))
+    given = np.full(len(x), 0.9e-9)
+    given[[0, 99, 9900, 9999]] = 1.0
+    return np.column_stack([np.ones(len(x)), x, y]), given
+
+
+def only_one_velocity(seed):
+    """(problem, velocity): this velocity alone undoes the overlaps, and forces have no bounds."""
+    rng = np.random.default_rng(seed)
+    B = rng.integers(-1, 2, size=(36, 6)).astype(float)
+    velocity = rng.normal(size=6)
+    slack = np.where(rng.random(36) < 0.5, 0.0, 10.0 ** rng.integers(-8, 2, 36))
+    return contact_problem(B, np.ones(6), slack - B @ velocity, rng.normal(size=6), DT), velocity
+
+
+def rounding_on_the_sides():
+    """(B, load, free, force) of a wall whose load asks next to nothing, 1e-9, of the sides of its
+    blocks."""
+    simulation = rl.Simulation(wall(12, 12))
+    result = simulation.step()
+    closed = np.flatnonzero(result.closed)
+    B, free = result.B[closed], simulation.bodies.free.ravel()
+    force = result.classic.force[closed]
+    sides = np.abs(result.contacts.normal[closed, 2]) < 0.5
+    rng = np.random.default_rng(0)
+    force = force + np.where(sides, 1e-8 * force.max() * rng.uniform(0, 1, len(force)), 0)
+    return B, np.where(free, B.T @ force, 0.0), free, force

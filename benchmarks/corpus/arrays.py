@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import tests
+from tests import hard_problems as hard
 from tests.conditioning.test_last_digits import mixed_packing
-from tests.hard_problems import softened, stack, unlike_stiffness
 from tests.problems import (
     contact_problem,
     nearly_determinate,
@@ -60,18 +60,15 @@ def soft_forces(slopes, exponent, seed=0):
 
 
 def softened_forces(seed, soft, exponent, *, given=True, decades=0.0, **counts):
-    _, B, admissible = softened(seed, soft, **counts)
+    _, B, admissible = hard.softened(seed, soft, **counts)
     k = 10.0 ** np.random.default_rng(seed).uniform(-decades, 0, len(B))
     known = dict(admissible=admissible) if given else {}
     return [forces(B, B.T @ admissible, stiffness=k, exponent=exponent, **known)]
 
 
 def side_by_side(apart, exponent, seed=0):
-    """Seven contacts of one freedom, two of them beside others but for ``apart``."""
-    rng = np.random.default_rng(seed)
-    B = rng.normal(size=(8, 6))
-    B = np.vstack([B[:5], B[:2] + apart * rng.normal(size=(2, 6))])
-    return [forces(B, B.T @ rng.uniform(0.2, 1, 7), exponent=exponent)]
+    B, force = hard.side_by_side(apart, seed)
+    return [forces(B, B.T @ force, exponent=exponent)]
 
 
 def rounded_support():
@@ -102,11 +99,9 @@ def weakly_held(given):
 
 
 def preloaded_ring(load, exponent):
-    k, overlap = {2.0: 4e8, 2.5: 1e10}[exponent], {2.0: 1e-5, 2.5: 1e-4}[exponent]
-    turn = 2 * np.pi * np.arange(12) / 12
-    B = -np.column_stack([np.cos(turn), np.sin(turn)])
-    gaps = np.full(12, -overlap)
-    return [forces(B, np.array([-load, 0.0]), stiffness=k, exponent=exponent, gap_error=gaps)]
+    B, k, overlap = hard.preloaded_ring(exponent)
+    given = dict(stiffness=k, gap_error=np.full(len(B), -overlap))
+    return [forces(B, np.array([-load, 0.0]), exponent=exponent, **given)]
 
 
 def not_carried(base):
@@ -118,55 +113,36 @@ def not_carried(base):
 
 def hardly_not_carried(seed, short):
     """A step of this size beyond a face of the cone of loads."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(3, 40))
-    m = int(rng.integers(n, 3 * n))
-    B, v = rng.normal(size=(m, n)), rng.normal(size=n)
-    flat = rng.random(m) < 0.6
-    B[flat] -= np.outer(B[flat] @ v, v) / (v @ v)
-    B[~flat] *= np.sign(B[~flat] @ v)[:, None]
-    face = B.T @ (rng.uniform(0, 1, m) * flat)
+    B, v, force, k = hard.beside_a_face(seed)
+    face = B.T @ force
     load = face - short * np.abs(face).max() * v / np.abs(v).max()
-    return [forces(B, load, stiffness=10 ** rng.uniform(0, 1, m))]
+    return [forces(B, load, stiffness=k)]
 
 
 def unlike_forces(seed, decades, exponent):
-    B, load, k = unlike_stiffness(seed, decades)
+    B, load, k = hard.unlike_stiffness(seed, decades)
     return [forces(B, load, stiffness=k, exponent=exponent)]
 
 
 def two_bodies(seed, felt):
     """A motion of two bodies together that contacts feel by as little as that."""
-    B, _, load = stack(seed, felt)
+    B, _, load = hard.stack(seed, felt)
     return [forces(B, load)]
 
 
 def drifted(exponent):
     """A warm start that has floated far away."""
-    rng = np.random.default_rng(0)
-    first, second = np.triu_indices(10, k=1)
-    B, normals = np.zeros((len(first), 10, 3)), rng.normal(size=(len(first), 3))
-    B[np.arange(len(first)), first], B[np.arange(len(first)), second] = normals, -normals
-    B = B.reshape(len(first), 30)
-    start = 1e9 * np.tile([0.6, 0.64, 0.48], 10)
-    load = B.T @ rng.random(len(first))
-    return [forces(B, load, exponent=exponent, warm_start=start)]
+    B, load, way = hard.floating_cluster()
+    return [forces(B, load, exponent=exponent, warm_start=1e9 * way)]
 
 
 def held_feet(held):
-    """Forces that hold one another, this large, hide what three feet carry."""
-    B = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5], [-1.0, 0.0]])
-    small = 0.9e-9 * held
-    given = np.array([small, held + 10.0 - 2 * small, small, held])
+    B, given = hard.held_feet(held)
     return [forces(B, np.array([10.0, 0.0]), admissible=given, blocks=[0, 2])]
 
 
 def many_feet():
-    """A plate on 10,000 feet, of which the given forces load four."""
-    x, y = (a.ravel() for a in np.meshgrid(*2 * [np.linspace(-1, 1, 100)]))
-    B = np.column_stack([np.ones(len(x)), x, y])
-    given = np.full(len(x), 0.9e-9)
-    given[[0, 99, 9900, 9999]] = 1.0
+    B, given = hard.many_feet()
     return [forces(B, B.T @ given, admissible=given)]
 
 
@@ -209,13 +185,7 @@ def short_legs():
 
 
 def only_one_velocity(seed):
-    """One velocity alone undoes the overlaps: forces have no bounds."""
-    rng = np.random.default_rng(seed)
-    B = rng.integers(-1, 2, size=(36, 6)).astype(float)
-    velocity = rng.normal(size=6)
-    slack = np.where(rng.random(36) < 0.5, 0.0, 10.0 ** rng.integers(-8, 2, 36))
-    given = slack - B @ velocity, rng.normal(size=6), 1e-3
-    return [dynamics(contact_problem(B, np.ones(6), *given))]
+    return [dynamics(hard.only_one_velocity(seed)[0])]
 
 
 def press_fit(rounding, overlap):

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import rigidlimit as rl
 from rigidlimit.adapters import normal_problem, read_captured, solve_captured
 from tests.captured import FOLDER
-from tests.hard_problems import wall
+from tests.hard_problems import rounding_on_the_sides, wall
 from tests.problems import balanced_arch, wedge
 
 from ..problems import column, wall_of_boxes
@@ -155,16 +155,7 @@ def mujoco_pile(side=3, layers=3, steps=800):
 
 
 def pile_with_rounding_on_its_sides():
-    """A wall whose load asks next to nothing, 1e-9, of the sides of its blocks."""
-    simulation = rl.Simulation(wall(12, 12))
-    result = simulation.step()
-    B = result.B[np.flatnonzero(result.closed)]
-    free = simulation.bodies.free.ravel()
-    force = result.classic.force[result.closed]
-    sides = np.abs(result.contacts.normal[result.closed, 2]) < 0.5
-    rng = np.random.default_rng(0)
-    force = force + np.where(sides, 1e-8 * force.max() * rng.uniform(0, 1, len(force)), 0)
-    load = np.where(free, B.T @ force, 0.0)
+    B, load, free, _ = rounding_on_the_sides()
     return [Forces(dict(B=B, load=load, fixed=~free))]
 
 

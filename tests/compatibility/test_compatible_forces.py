@@ -14,7 +14,7 @@ from rigidlimit.compatibility import attempts
 from rigidlimit.errors import InputError
 from rigidlimit.scenes.packings import PYRAMID_LARGEST
 from rigidlimit.status import Status
-from tests.hard_problems import unlike_stiffness
+from tests.hard_problems import beside_a_face, preloaded_ring, unlike_stiffness
 from tests.problems import pyramid_gradient, reference_forces, static_pyramid, tower
 
 BEAM = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5]])  # columns: rise, turn
@@ -219,20 +219,13 @@ def test_load_is_not_called_uncarried_where_that_was_not_found_out(monkeypatch):
 @pytest.mark.parametrize("short", [1e-1, 1e-4, 1e-6])
 @pytest.mark.parametrize("seed", range(5))
 def test_load_just_beyond_what_can_be_carried(seed, short):
-    """Closed form: contacts with B v = 0 span a face of the cone of loads, with normal v, if the
-    others have B v > 0; a step along -v from a load on the face leaves the cone by its length."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(3, 40))
-    m = int(rng.integers(n, 3 * n))
-    B, v = rng.normal(size=(m, n)), rng.normal(size=n)
-    flat = rng.random(m) < 0.6
-    B[flat] -= np.outer(B[flat] @ v, v) / (v @ v)
-    B[~flat] *= np.sign(B[~flat] @ v)[:, None]
+    """Closed form: a step along -v from a load on the face leaves the cone by its length."""
+    B, v, force, k = beside_a_face(seed)
     arm = np.abs(B).max(axis=0)
     B, v = B / arm, v * arm / np.linalg.norm(v * arm)  # distances are measured with arms of one
-    face = B.T @ (rng.uniform(0, 1, m) * flat)
+    face = B.T @ force
     step = short * np.abs(face).max() * v
-    answer = rl.compatible_forces(B, face - step, stiffness=10 ** rng.uniform(0, 1, m))
+    answer = rl.compatible_forces(B, face - step, stiffness=k)
     assert answer.status is Status.LOAD_NOT_CARRIED
     # the projection is solved to 1e-11 of the load, times the condition of the contacts
     np.testing.assert_allclose(answer.imbalance, step, atol=2e-3 * np.linalg.norm(step) + 1e-9)
@@ -357,9 +350,7 @@ def test_preload_far_above_the_load(exponent, load):
     """Closed form: a ring of twelve rollers, 4 to 10 kN of preload each, moves by a small load
     over its stiffness z/2 df/dc; called stalled below 1e-7 of the preload, after eighty steps
     and more for p = 2."""
-    k, overlap = {2.0: 4e8, 2.5: 1e10}[exponent], {2.0: 1e-5, 2.5: 1e-4}[exponent]
-    turn = 2 * np.pi * np.arange(12) / 12
-    B = -np.column_stack([np.cos(turn), np.sin(turn)])
+    B, k, overlap = preloaded_ring(exponent)
     answer = rl.compatible_forces(
         B, [-load, 0.0], stiffness=k, exponent=exponent, gap_error=np.full(12, -overlap)
     )
@@ -367,7 +358,7 @@ def test_preload_far_above_the_load(exponent, load):
     if load <= 1.0:
         preload = k * overlap ** (exponent - 1)
         # to first order in load over preload, 2.5e-4; rounding of the preload
-        known = preload + load / 6 * np.cos(turn)
+        known = preload - load / 6 * B[:, 0]
         np.testing.assert_allclose(answer.force, known, rtol=1e-7, atol=0)
 
 

@@ -8,15 +8,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.compatibility import compatible_forces
 from rigidlimit.compatibility.result import force_bound
-from tests.hard_problems import stack
-
-
-def side_by_side(apart, seed):
-    """B of five contacts in six dimensions, two of them twice but for ``apart``, and forces."""
-    rng = np.random.default_rng(seed)
-    B = rng.normal(size=(8, 6))
-    B = np.vstack([B[:5], B[:2] + apart * rng.normal(size=(2, 6))])
-    return B, rng.uniform(0.2, 1, 7)
+from tests.hard_problems import side_by_side, stack
 
 
 @pytest.mark.parametrize("exponent", [2.0, 2.5, 3.0])

@@ -9,6 +9,7 @@ from rigidlimit.compatibility import active_set
 from rigidlimit.compatibility.energy import complementary_energy, duality_gap, strain_energy
 from rigidlimit.equilibrium.smooth_law import SmoothNetwork
 from rigidlimit.linear import Network
+from tests.hard_problems import floating_cluster
 from tests.problems import soft_motions, static_pyramid
 
 
@@ -60,16 +61,11 @@ def test_gap_tells_wrong_forces_from_rounding():
 def test_rounding_of_a_start_that_has_drifted_is_left_out(exponent):
     """Property: a floating cluster, and all of it moved far away; overlaps known to 1e-6 would be
     forces known to as much."""
-    rng = np.random.default_rng(0)
-    first, second = np.triu_indices(10, k=1)  # each of ten bodies touches all others
-    B, normals = np.zeros((len(first), 10, 3)), rng.normal(size=(len(first), 3))
-    B[np.arange(len(first)), first], B[np.arange(len(first)), second] = normals, -normals
-    B = B.reshape(len(first), 30)
-    load = B.T @ rng.random(len(first))
+    B, load, way = floating_cluster()
     cold = rl.compatible_forces(B, load, exponent=exponent)
     size = np.abs(cold.displacement).max()
     for far in (1e6, 1e10, 1e13):
-        start = cold.displacement + far * size * np.tile([0.6, 0.64, 0.48], 10)
+        start = cold.displacement + far * size * way
         warm = rl.compatible_forces(B, load, exponent=exponent, warm_start=start)
         assert warm.converged
         # 1e-8 is what may be brought along

@@ -6,7 +6,7 @@ import pytest
 import rigidlimit as rl
 from rigidlimit.compatibility import newton
 from rigidlimit.status import Status
-from tests.hard_problems import wall
+from tests.hard_problems import held_feet, many_feet, rounding_on_the_sides, wall
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +49,7 @@ def test_steps_at_rest_cost_nothing(steps):
 def test_end_of_the_path_agrees_with_newton(monkeypatch):
     """Cross-solver: a load of which the sides of blocks carry some 1e-9, too much to be set aside.
     Newton that is given up after two steps leaves it to the path's end, which finds the same."""
-    simulation = rl.Simulation(wall(12, 12))
-    result = simulation.step()
-    B = result.B[np.flatnonzero(result.closed)]
-    free = simulation.bodies.free.ravel()
-    force = result.classic.force[result.closed]
-    rng = np.random.default_rng(0)
-    sides = np.abs(result.contacts.normal[result.closed, 2]) < 0.5
-    force = force + np.where(sides, 1e-8 * force.max() * rng.uniform(0, 1, len(force)), 0)
-    load = np.where(free, B.T @ force, 0.0)
+    B, load, free, force = rounding_on_the_sides()
     plain = rl.compatible_forces(B, load, fixed=~free)
     monkeypatch.setitem(newton.solve.__kwdefaults__, "settings", newton.Settings(patience=2))
     ended = rl.compatible_forces(B, load, fixed=~free)
@@ -75,9 +67,7 @@ def test_forces_that_hold_one_another_hide_nothing(held):
     """Closed form: a rod on three feet with a lid, equal stiffness, carries 10/3 a foot. The given
     forces press it between feet and lid as hard as they like: beside that, real forces look like
     rounding."""
-    B = np.array([[1.0, -0.5], [1.0, 0.0], [1.0, 0.5], [-1.0, 0.0]])
-    small = 0.9e-9 * held
-    given = np.array([small, held + 10.0 - 2 * small, small, held])
+    B, given = held_feet(held)
     found = rl.compatible_forces(B, [10.0, 0.0], admissible=given, blocks=[0, 2])
     assert found.converged and found.duality_gap < 1e-9
     np.testing.assert_allclose(found.force, [10 / 3, 10 / 3, 10 / 3, 0], atol=1e-8)
@@ -86,15 +76,11 @@ def test_forces_that_hold_one_another_hide_nothing(held):
 def test_many_small_forces_add_up():
     """Closed form: a plate on 10,000 feet, of which the given forces load four and leave rounding
     on the others, rests evenly on all of them."""
-    side = np.linspace(-1, 1, 100)
-    x, y = (a.ravel() for a in np.meshgrid(side, side))
-    B = np.column_stack([np.ones(len(x)), x, y])
-    given = np.full(len(x), 0.9e-9)
-    given[[0, 99, 9900, 9999]] = 1.0
+    B, given = many_feet()
     load = B.T @ given
     found = rl.compatible_forces(B, load, admissible=given)
     assert found.converged
-    np.testing.assert_allclose(found.force, load[0] / len(x), rtol=1e-8)
+    np.testing.assert_allclose(found.force, load[0] / len(B), rtol=1e-8)
 
 
 def test_nothing_that_moves():

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from rigidlimit.dynamics import active_set, contact_dynamics, interior, newton
 from rigidlimit.linear import LinearStats, Network
 from rigidlimit.status import Status
-from tests.hard_problems import boxed_lattice, hexagonal_wall, squeezed_row
+from tests.hard_problems import boxed_lattice, hexagonal_wall, only_one_velocity, squeezed_row
 from tests.problems import contact_problem, pyramid, random_problem, reference_velocity
 
 GRAVITY, DT = 9.81, 1e-3
@@ -91,11 +91,7 @@ def test_path_beside_a_contact_that_is_far_open():
 def test_one_velocity_alone_undoes_overlaps(seed):
     """Property: forces have no bounds there, and the path ends amid all of them; they must not
     become where multiplier steps go on (500 and more factorizations for each of these)."""
-    rng = np.random.default_rng([0, 45, 46, 62, 92, 107][seed])
-    B = rng.integers(-1, 2, size=(36, 6)).astype(float)
-    velocity = rng.normal(size=6)
-    slack = np.where(rng.random(36) < 0.5, 0.0, 10.0 ** rng.integers(-8, 2, 36))
-    problem = contact_problem(B, np.ones(6), slack - B @ velocity, rng.normal(size=6), DT)
+    problem, velocity = only_one_velocity([0, 45, 46, 62, 92, 107][seed])
     answer = newton.solve(problem)
     assert answer.converged and answer.factorizations <= 100
     np.testing.assert_allclose(answer.velocity, velocity, atol=2e-8)  # slacks of 1e-8, twice

@@ -105,7 +105,9 @@ def solve(
             D = np.full(len(force), float(np.median(D[force > 0])))
         system = None  # its factor is large: gone before there is another
         system = ChangingSystem(network, D, force > 0, settings.shift * float(D.max()), stats)
-        springs = Springs(system, _offset(force, k, q, D), problem.load)
+        # s = f/D - c(f), where springs D go through the law at the forces
+        offset = np.where(force > 0, force / D - (force / k) ** q, 0.0)
+        springs = Springs(system, offset, problem.load)
         spring = _Linearised(springs, force, tolerance, unresolved, settings)
         optimal = spring.minimize() and spring.rebalance(tolerance)
         iterations += spring.changes
@@ -131,11 +133,6 @@ def tangent(force: np.ndarray, stiffness: np.ndarray, q: float, floor: float) ->
     """D = df/dc (m,) of the law at the forces, at ``floor`` of the largest at least."""
     lifted = np.maximum(force, floor * float(force.max()))
     return lifted / (q * (lifted / stiffness) ** q)
-
-
-def _offset(force, stiffness, q, D):
-    """s = f/D - c(f), (m,): where springs D go through the law at the forces f."""
-    return np.where(force > 0, force / D - (force / stiffness) ** q, 0.0)
 
 
 def _too_slow(rate, missing, left):

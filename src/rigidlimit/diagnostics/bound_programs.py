@@ -169,26 +169,18 @@ def _optimum(model, total, pivots=None):
         cost[i] = factor
     model.run()
     outcome, value = model.getModelStatus(), None
+    program = Program(cost, *balance, positive=len(cost))
     if outcome == status.kOptimal:
         found = model.getSolution()
-        value = _proved(cost, balance, np.array(found.col_value), np.array(found.row_dual))
+        answer = optimum(program, np.array(found.col_value), np.array(found.row_dual))
+        value = answer.value if answer.optimal else None
     elif outcome == status.kUnbounded:
         _, there, way = model.getPrimalRay()
-        value = _endless(cost, balance, np.array(way)) if there else None
+        if there and ray(program, np.array(way)).outcome == UNBOUNDED:
+            value = -np.inf
     for i in total[0]:
         model.changeColCost(int(i), 0.0)
     return value
-
-
-def _proved(cost, balance, x, y):
-    """The value of the optimum if x and y prove it, else None."""
-    answer = optimum(Program(cost, *balance, positive=len(cost)), x, y)
-    return answer.value if answer.optimal else None
-
-
-def _endless(cost, balance, way):
-    answer = ray(Program(cost, *balance, positive=len(cost)), way)
-    return -np.inf if answer.outcome == UNBOUNDED else None
 
 
 def _by_linprog(B, load, sums):

@@ -21,8 +21,8 @@ from .network_file import NetworkFile, holds_network
 from .part import Part, read_part
 from .ranks import Ranks
 from .result import DistributedForces, RubbingForces
-from .rough_forces import RoughFound, RoughProblem
-from .smooth_forces import SmoothProblem
+from .rough_forces import RoughFound, rough_part
+from .smooth_forces import smooth_part
 from .solvers import SOLVERS, Solver, chosen
 
 
@@ -66,13 +66,12 @@ def forces_of_file(
         def linear() -> Solver:
             return Solver(name, part, ranks, symmetric=not file.rough)
 
-        kind = RoughProblem if file.rough else SmoothProblem
-        problem = kind(part, ranks, file.exponent, linear, tolerance)
+        problem = part, ranks, file.exponent, linear, tolerance
         if file.rough:
-            found = problem.solve(kept, begun, increments)
+            found = rough_part(*problem, kept, begun, increments)
         else:
-            found = problem.solve(begun, max_iterations)
-        answer = _answer(found, problem, file, dofs, (name, reason), began)
+            found = smooth_part(*problem, begun, max_iterations)
+        answer = _answer(found, part, ranks, tolerance, file, dofs, (name, reason), began)
         if out is not None:
             write_forces(Path(out), answer, ranks)
         return answer
@@ -102,9 +101,10 @@ def _opened(path, out, solver, tolerance, max_iterations, history, increments) -
     return file
 
 
-def _answer(found, problem, file: NetworkFile, dofs, solver, began) -> DistributedForces:
+def _answer(
+    found, part: Part, ranks: Ranks, tolerance, file: NetworkFile, dofs, solver, began
+) -> DistributedForces:
     """In the order of the file, by slices of it."""
-    part, ranks, tolerance = problem.part, problem.ranks, problem.tolerance
     name, reason = solver
     bodies, contacts = ranks.slice_of(file.bodies), ranks.slice_of(file.contacts)
     mine, count = part.mine, contacts[1] - contacts[0]
@@ -115,16 +115,16 @@ def _answer(found, problem, file: NetworkFile, dofs, solver, began) -> Distribut
 
     u = np.where(part.moved, found.u / part.arm, 0.0)
     displacement = ranks.send(u, part.origin, bodies[1] - bodies[0])
-    status, residual, scale = found.status, found.residual, problem.size or 1.0
+    status, residual, scale = found.status, found.residual, found.size or 1.0
     if part.loose > tolerance * scale:
         residual, status = max(residual, part.loose / scale), Status.LOAD_NOT_CARRIED
     force = found.force[:, 0]
     largest = ranks.max(force.max(initial=0.0))
     # what overlaps that have relaxed still press with is rounding
-    bears = force > max(1e-12, 10.0 * tolerance) * max(largest, problem.size)
+    bears = force > max(1e-12, 10.0 * tolerance) * max(largest, found.size)
     bearing = int(ranks.sum(np.count_nonzero(bears & mine)))
     mean = ranks.sum(force[bears & mine].sum()) / max(bearing, 1)
-    linear = problem.solver
+    linear = found.solver
     return DistributedForces(
         force=by_slice(force),
         displacement=displacement,

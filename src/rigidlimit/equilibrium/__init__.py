@@ -8,8 +8,7 @@ for rough ones in the plane and in space.
 =============  ==============================  =====================================
                smooth, d = 1                   rough, d = 2 or 3
 =============  ==============================  =====================================
-law            ``smooth_law``                  ``law``, of least energy
-                                               ``associated_law``
+law            ``smooth_law``                  ``law``
 Newton         ``smooth_newton``,              ``rough_newton``,
                ``regularized_newton``          ``small_newton`` (compiled)
 path           ``smooth_path``                 ``rough_path``, of least energy

@@ -74,7 +74,8 @@ def growth(mechanics: Mechanics, law: ContactLaw, x: np.ndarray) -> Growth | Non
     if sums.total(len(sums.own(law.friction))) > EXAMINED:
         return None
     _, D = law.respond(mechanics.displacement(x))
-    if not sums.any(_slides(D)):
+    # tangents of contacts that do not slide are symmetric and positive
+    if not sums.any(D[:, 1:, 0]):
         return None
     if isinstance(mechanics, Dense):
         values, vectors = np.linalg.eig(mechanics.matrix(D))
@@ -88,11 +89,6 @@ def growth(mechanics: Mechanics, law: ContactLaw, x: np.ndarray) -> Growth | Non
         return None
     motion = vector.real if np.abs(vector.real).max() > 0.0 else vector.imag
     return Growth(rate, sums.dealt(motion / motion[np.abs(motion).argmax()]))
-
-
-def _slides(D: np.ndarray) -> bool:
-    """Whether any contact does; the others' tangents are symmetric and positive."""
-    return bool(D[:, 1:, 0].any())
 
 
 def _stiffness(mechanics: Mechanics, D: np.ndarray, n: int) -> float:

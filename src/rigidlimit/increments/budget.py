@@ -13,7 +13,7 @@ class Budget:
     systems are granted as in ``settings``, or fewer; ample: whether they are enough for one attempt
     of Newton's method at the stiffness of moving bodies and two on the way to the stiff limit."""
 
-    def __init__(self, settings: IncrementSettings, m: int, d: int, *, small: bool):
+    def __init__(self, settings: IncrementSettings, m: int, *, small: bool):
         self.sweeps = self.systems = 0
         granted = SMALL if small else min(1.0, LARGE / max(m, 1))
         least = min(settings.systems, 2 * SEARCH.attempt)

@@ -134,7 +134,7 @@ class _Found:
 class _Search:
     def __init__(self, increment: Increment, tolerance: float, settings: IncrementSettings):
         self.increment, self.tolerance, self.settings = increment, tolerance, settings
-        self.budget = Budget(settings, *increment.shape, small=increment.small)
+        self.budget = Budget(settings, increment.shape[0], small=increment.small)
         self.last = 0  # systems of the last attempt of Newton's method that succeeded
         self.routes: list[str] = []
         self.locked: np.ndarray | None = None

@@ -121,11 +121,11 @@ def _raw(step: StoredStep):
 def _forces(step: StoredStep) -> dict[str, np.ndarray]:
     """The sets of forces this step has."""
     found = {name: getattr(step, attribute) for name, attribute in FORCES.items()}
-    return {name: force for name, force in found.items() if force is not None and _known(force)}
-
-
-def _known(force) -> bool:
-    return not (len(force) and np.isnan(force).all())
+    return {
+        name: force
+        for name, force in found.items()
+        if force is not None and not (len(force) and np.isnan(force).all())
+    }
 
 
 def _facts(step: StoredStep) -> dict:

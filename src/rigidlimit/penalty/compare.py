@@ -16,7 +16,7 @@ from .._support import arrays
 from .._support.display import Brief
 from .._support.stopwatch import Stopwatch
 from .._support.words import counted
-from ..bodies import Bodies, State
+from ..bodies import State
 from ..collision.contacts import Contacts
 from ..compatibility.bearing import bearing
 from ..compatibility.friction import has_friction
@@ -226,7 +226,9 @@ def compare(
     force = _normal_forces(result, reference, classic)
     vectors = _force_vectors(result, reference, classic) if rough else None
     whole = vectors or force
-    floor = {name: _on_held(scene.bodies, result.contacts, f) for name, f in whole.items()}
+    # resultants on held bodies, zero for free ones
+    free = scene.bodies.free.any(axis=1)[:, None]
+    floor = {name: np.where(free, 0.0, result.contacts.resultants(f)) for name, f in whole.items()}
     return Comparison(
         contacts=result.contacts,
         force=force,
@@ -311,9 +313,3 @@ def _overshoot(force: dict[str, np.ndarray]) -> dict[str, float]:
     """Largest force of each method over the DEM's, less one."""
     top = force["dem"].max(initial=0.0) or 1.0
     return {name: float(f.max(initial=0.0) / top - 1) for name, f in force.items() if name != "dem"}
-
-
-def _on_held(bodies: Bodies, contacts: Contacts, force: np.ndarray) -> np.ndarray:
-    """Resultant on each held body, (n, 3) [N], of contact forces (m,) along normals or (m, 3);
-    zero for free ones."""
-    return np.where(bodies.free.any(axis=1)[:, None], 0.0, contacts.resultants(force))

@@ -14,15 +14,6 @@ Quantity = Callable[[Simulation, StepResult], object]
 """Number or array of a sample, from the simulation and its last step."""
 
 
-def _force(simulation, result):
-    return _between_free(simulation, result, result.force)
-
-
-def _tangential_force(simulation, result):
-    size = np.linalg.norm(result.tangential_force, axis=1)
-    return _between_free(simulation, result, size)
-
-
 def _between_free(simulation, result, value):
     """The values (m,) at contacts between two bodies that are free to move."""
     free = simulation.bodies.free.any(axis=1)
@@ -44,8 +35,10 @@ QUANTITIES: dict[str, Quantity] = {
     "stress": lambda simulation, result: measures.stress(simulation),
     "sliding_fraction": lambda simulation, result: measures.sliding_fraction(simulation),
     "residual": lambda simulation, result: result.residual,
-    "force": _force,
-    "tangential_force": _tangential_force,
+    "force": lambda simulation, result: _between_free(simulation, result, result.force),
+    "tangential_force": lambda simulation, result: _between_free(
+        simulation, result, np.linalg.norm(result.tangential_force, axis=1)
+    ),
 }
 """By name. ``force`` and ``tangential_force`` [N] are those of the contacts between two bodies that
 are free to move, as many as there are. Packing fraction and stress need a periodic cell, which

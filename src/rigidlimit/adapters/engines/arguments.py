@@ -37,13 +37,8 @@ def expect(function: str, **given) -> None:
             continue
         other = next((n for n, (found, _) in given.items() if isinstance(found, kind)), None)
         hint = f"; are {name} and {other} swapped?" if other else ""
-        raise InputError(
-            f"{function}: {name} is {_kind(value)}; expected {_named(kind.__name__)}{hint}"
-        )
-
-
-def _kind(value) -> str:
-    return "None" if value is None else _named(type(value).__name__)
+        is_now = "None" if value is None else _named(type(value).__name__)
+        raise InputError(f"{function}: {name} is {is_now}; expected {_named(kind.__name__)}{hint}")
 
 
 def _named(name: str) -> str:

@@ -137,6 +137,9 @@ def rough_answer(
 ) -> RoughForces:
     """Normal and tangential forces of some contacts (indices) under ``balance``."""
     stiffness, friction = contacts.stiffness[rows], contacts.coefficients[0][rows]
+    history = contacts.history
+    if history is not None:
+        history = ContactHistory(history.normal[rows], history.tangential[rows])
     problem = force_problem(
         balance.B,
         balance.load,
@@ -147,19 +150,13 @@ def rough_answer(
         tangential_stiffness=options.tangential_stiffness * (options.exponent - 1) * stiffness,
         friction=friction,
         gap_error=contacts.slack(rows, options.exponent),
-        history=_history(contacts, rows),
+        history=history,
         **options.solver_for_friction(len(balance.load)),
     )
     answer = rough_forces(problem)
     if answer.status is Status.LOAD_NOT_CARRIED and _carries(balance, friction, answer.tolerance):
         return replace(answer, status=Status.STALLED, mechanism=None)
     return answer
-
-
-def _history(contacts, rows) -> ContactHistory | None:
-    """Of some contacts (indices)."""
-    whole = contacts.history
-    return None if whole is None else ContactHistory(whole.normal[rows], whole.tangential[rows])
 
 
 def _carries(balance: Balance, friction, tolerance) -> bool:

@@ -117,12 +117,11 @@ def _rigid(middle, point, linear, angular):
 @dataclass(frozen=True)
 class Linked:
     """What rigid links leave. reduction: new motions, or None where none are restrained; B (m, n):
-    in these; restrained (n,) bool; mechanism (n,) int: joined; accuracy (n,): of each column, 0 for
-    those that are not new; redundant: number of rows that add nothing."""
+    in these; mechanism (n,) int: joined; accuracy (n,): of each column, 0 for those that are not
+    new; redundant: number of rows that add nothing."""
 
     reduction: Reduction | None
     B: Matrix
-    restrained: np.ndarray
     mechanism: np.ndarray
     accuracy: np.ndarray
     redundant: int
@@ -164,7 +163,7 @@ def without_links(
     redundant = links.shape[0] - int(restrained.sum())
     mechanism = joined(mechanism, links, held)
     if not blocks:
-        return Linked(None, B, restrained, mechanism, exact, redundant)
+        return Linked(None, B, mechanism, exact, redundant)
     lost = np.flatnonzero(restrained)
     mechanism[lost] = mechanism.max() + 1 + np.arange(len(lost))
     motions, changed = blockwise(n, blocks), np.zeros(n, bool)
@@ -175,7 +174,7 @@ def without_links(
     # without what cancels to rounding: contacts within linked parts push on no motion
     least = TOLERANCES.link_rounding * row_sizes(*compressed(B), reach)[1]
     left = from_rows(*without_rounding(*compressed(left), np.ones(n), least), B.shape)
-    return Linked(reduction, left, restrained, mechanism, exact, redundant)
+    return Linked(reduction, left, mechanism, exact, redundant)
 
 
 def _sets(G, free, label):

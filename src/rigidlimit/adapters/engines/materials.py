@@ -45,7 +45,7 @@ def stiffness_of(
     """Stiffness (m,), and what to say of it; contacts that no name speaks of have 1."""
     if not by_name(given):
         return arrays.vector("stiffness", given, m, what="row of B"), ()
-    value, known = _named("stiffness", given, places, m, _in_series)
+    value, known = _named("stiffness", given, places, m, lambda a, b: a * b / (a + b))
     wrong = np.flatnonzero(known & ~(value > 0.0))
     if len(wrong):
         raise InputError(f"stiffness by name is {value[wrong[0]]:.6g}; expected positive numbers")
@@ -128,7 +128,3 @@ def _takes_two(function):
     except ValueError:  # of a function in C
         pass
     return True
-
-
-def _in_series(a, b):
-    return a * b / (a + b)

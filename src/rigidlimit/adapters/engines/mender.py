@@ -230,10 +230,13 @@ class Mender:
             return from_mujoco(self.model, data, **given)
         states, model = self._states, self._model
         if self.wanted.load_from == "rest":
-            self._set_load(data)
+            # what holds all at rest, before what normal forces deliver
+            np.add(data.qfrc_smooth, data.qfrc_constraint, out=self._load)
+            np.negative(self._load, out=self._load)
         now = states.now()
         if now != self._options_now:
-            self._set_options(now)
+            options = states.options()
+            self._options_now, self._options[: len(options)] = now, options
         earlier = () if springs is None else springs.arrays
         if springs is not None:
             self._springs[:] = [address(array) for array in earlier]
@@ -257,16 +260,6 @@ class Mender:
 
     def _forces(self, answer, springs=None) -> MendedForces:
         return PreparedForces(Made(self, answer, springs), self.wanted.options)
-
-    def _set_options(self, now):
-        """Options of the model that are read in each state."""
-        options = self._states.options()
-        self._options_now, self._options[: len(options)] = now, options
-
-    def _set_load(self, data):
-        """Load (n,) that holds all at rest, before what normal forces deliver."""
-        np.add(data.qfrc_smooth, data.qfrc_constraint, out=self._load)
-        np.negative(self._load, out=self._load)
 
     def _view(self, data):
         expect("mend", data=(data, self.mujoco.MjData))

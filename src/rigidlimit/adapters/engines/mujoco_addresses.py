@@ -71,7 +71,8 @@ def pointers(mujoco: ModuleType) -> np.ndarray | None:
             return None
         # two energies, the pointers to two buffers, then one to each array that is elsewhere
         begin = address(data.energy) - data._address
-        arrays = [a for a in _attributes(data) if isinstance(a, np.ndarray)]
+        public = [getattr(data, name) for name in dir(type(data)) if not name.startswith("_")]
+        arrays = [a for a in public if isinstance(a, np.ndarray)]
         count = 4 + sum(not 0 <= address(a) - data._address <= begin for a in arrays)
         text = ctypes.string_at(data._address + begin, 8 * count)
         block = np.frombuffer(text, np.int64)
@@ -83,10 +84,6 @@ def pointers(mujoco: ModuleType) -> np.ndarray | None:
     if any(len(places) != 1 or 0 in places for places in alike):
         return None
     return np.array([places.pop() for places in alike], np.int64)
-
-
-def _attributes(data):
-    return [getattr(data, name) for name in dir(type(data)) if not name.startswith("_")]
 
 
 @lru_cache(maxsize=1)

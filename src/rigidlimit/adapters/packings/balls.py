@@ -12,6 +12,7 @@ from ...errors import InputError
 from ...scenes.scene import Scene
 from ..tolerances import TOLERANCES
 from .box import FACES, Box
+from .lines import Text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,6 +56,23 @@ class Balls:
     columns: dict[str, np.ndarray] = field(default_factory=dict)
     units: str = ""
     planar: bool = False
+
+    @classmethod
+    def of_columns(
+        cls, text: Text, lines: "Sequence[int]", column: dict[str, np.ndarray], **known
+    ) -> "Balls":
+        """Balls that stand in these lines, their radius (or diameter), id, type, mass and density
+        by columns of these names. Those are taken out, the others stay. known: all else, and ids
+        that are no numbers. Raises InputError, with the line."""
+        radius = column.pop("radius", None)
+        if radius is None and "diameter" in column:
+            radius = column.pop("diameter") / 2
+        for name in ("id", "type"):
+            if name in column:
+                known[name] = text.whole(lines, name, column.pop(name))
+        known.setdefault("id", np.arange(len(lines)))
+        mass, density = column.pop("mass", None), column.pop("density", None)
+        return cls(radius=radius, mass=mass, density=density, columns=column, **known)
 
     def __len__(self) -> int:
         return len(self.position)
@@ -115,6 +133,18 @@ class Balls:
         if self.mass is not None or self.density is None:
             return self.mass
         return self.density * 4 / 3 * np.pi * self.radius**3
+
+
+def vectors(
+    column: dict[str, np.ndarray], axes: "Sequence[str]", *, whole: bool = False
+) -> np.ndarray | None:
+    """(n, 3) of three columns, which are taken out, zero where one is missing; None without any, or
+    with ``whole`` where one is missing."""
+    there = [axis in column for axis in axes]
+    if not (all(there) if whole else any(there)):
+        return None
+    zero = np.zeros(len(next(iter(column.values()))))
+    return np.column_stack([column.pop(axis, zero) for axis in axes])
 
 
 def as_scene(

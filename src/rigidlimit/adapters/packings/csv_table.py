@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...errors import InputError, nearest
-from .balls import Balls
+from .balls import Balls, vectors
 from .lines import Text, number
 
 LENGTH = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "µm": 1e-6, "nm": 1e-9}
@@ -56,21 +56,16 @@ def read_csv(text: Text) -> Balls:
         for name, factor in zip(names, factors, strict=True)
         if name != "id"
     }
-    planar = "z" not in names
-    if "diameter" in column:
-        column["radius"] = column.pop("diameter") / 2
-    kinds = column.pop("type", None)
-    return Balls(
-        id=np.arange(len(lines)) if given is None else np.array([word.strip() for word in given]),
-        position=_vectors(column, "xyz"),
-        velocity=_vectors(column, ("vx", "vy", "vz")),
-        spin=_vectors(column, ("wx", "wy", "wz")),
-        radius=column.pop("radius", None),
-        type=None if kinds is None else text.whole(lines, "type", kinds),
-        mass=column.pop("mass", None),
-        density=column.pop("density", None),
-        columns=column,
-        planar=planar,
+    ids = {} if given is None else {"id": np.array([word.strip() for word in given])}
+    return Balls.of_columns(
+        text,
+        lines,
+        column,
+        position=vectors(column, "xyz"),
+        velocity=vectors(column, ("vx", "vy", "vz")),
+        spin=vectors(column, ("wx", "wy", "wz")),
+        planar="z" not in names,
+        **ids,
     )
 
 
@@ -83,14 +78,6 @@ def _check_names(text: Text, line: int, names: Sequence[str]) -> None:
         raise text.wrong(line, f"one column {twice}")
     if "radius" in names and "diameter" in names:
         raise text.wrong(line, "radius or diameter, one of them")
-
-
-def _vectors(column: dict[str, np.ndarray], axes: Sequence[str]) -> np.ndarray | None:
-    """(n, 3) of three columns, which are taken out, zero where one is missing; None without any."""
-    if not any(axis in column for axis in axes):
-        return None
-    zero = np.zeros(len(next(iter(column.values()))))
-    return np.column_stack([column.pop(axis, zero) for axis in axes])
 
 
 def _column(text: Text, line: int, title: str) -> tuple[str, float]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..._support.words import counted
 from ...errors import InputError
-from .balls import Balls
+from .balls import Balls, vectors
 from .box import Box, of_bounds
 from .lines import Text, is_number
 
@@ -39,13 +39,7 @@ def begins_dump(text: Text) -> bool:
 
 def read_dump(text: Text, frame: int) -> Balls:
     """The balls of snapshot ``frame`` (-1: the last)."""
-    found = list(snapshots(text))
-    try:
-        snapshot = found[frame]
-    except IndexError:
-        raise InputError(
-            f"{text.path}: has {counted(len(found), 'snapshot')}; snapshot {frame} is not there"
-        ) from None
+    snapshot = text.snapshot(list(snapshots(text)), frame)
     for what, at in (("NUMBER OF ATOMS", snapshot.count), ("ATOMS", snapshot.atoms)):
         if at < 0:
             raise InputError(f"{text.path}: a snapshot without {ITEM} {what}; expected a dump")
@@ -138,39 +132,23 @@ def _atoms(text: Text, snapshot: _Snapshot, box: Box | None) -> Balls:
     table = text.table(first, snapshot.count, names, keep=keep)
     column = {name: table[:, k] for k, name in enumerate(names[j] for j in keep)}
     position = _position(text, snapshot, column, box)
-    radius = column.pop("radius", None)
-    if radius is None and "diameter" in column:
-        radius = column.pop("diameter") / 2
-    kinds, mass, density = (column.pop(name, None) for name in ("type", "mass", "density"))
-    number = column.pop("id", np.arange(1.0, snapshot.count + 1))
-    lines = range(first, first + snapshot.count)
-    velocity, spin = (_vector(column, names) for names in (("vx", "vy", "vz"), OMEGA))
-    return Balls(
-        id=text.whole(lines, "id", number),
+    column.setdefault("id", np.arange(1.0, snapshot.count + 1))
+    return Balls.of_columns(
+        text,
+        range(first, first + snapshot.count),
+        column,
         position=position,
-        radius=radius,
-        type=None if kinds is None else text.whole(lines, "type", kinds),
-        mass=mass,
-        density=density,
-        velocity=velocity,
-        spin=spin,
+        velocity=vectors(column, ("vx", "vy", "vz"), whole=True),
+        spin=vectors(column, OMEGA, whole=True),
         box=box,
-        columns=column,
         units=snapshot.units,
     )
-
-
-def _vector(column: dict, names) -> np.ndarray | None:
-    """(n, 3) of three columns, which are taken out; None where they are not all there."""
-    if not all(name in column for name in names):
-        return None
-    return np.column_stack([column.pop(name) for name in names])
 
 
 def _position(text: Text, snapshot: _Snapshot, column: dict, box: Box | None) -> np.ndarray:
     """Centres in the box: x y z, else xu, xs, xsu; image counts ix iy iz are left as columns."""
     for ending, scaled in (("", False), ("u", False), ("s", True), ("su", True)):
-        found = _vector(column, [axis + ending for axis in "xyz"])
+        found = vectors(column, [axis + ending for axis in "xyz"], whole=True)
         if found is None:
             continue
         if scaled:

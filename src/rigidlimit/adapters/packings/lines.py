@@ -54,6 +54,15 @@ class Text:
             raise self.wrong(lines[int(np.argmax(wrong))], f"a whole number for {name}")
         return values.astype(int)
 
+    def snapshot(self, found: list, frame: int):
+        """The snapshot of this number (-1: the last) of those that were found."""
+        try:
+            return found[frame]
+        except IndexError:
+            raise InputError(
+                f"{self.path}: has {counted(len(found), 'snapshot')}; snapshot {frame} is not there"
+            ) from None
+
     def table(
         self,
         first: int,

@@ -52,12 +52,7 @@ def read_mercury(text: Text, frame: int) -> Balls:
         heads.append(line)
         count = text.numbers(line, 1, "the number of particles", int)[0]
         line += 1 + max(count, 0)
-    try:
-        head = heads[frame]
-    except IndexError:
-        raise InputError(
-            f"{text.path}: has {counted(len(heads), 'snapshot')}; snapshot {frame} is not there"
-        ) from None
+    head = text.snapshot(heads, frame)
     width = WIDTHS.get(len(text.lines[head].split()))
     if width is None:
         raise text.wrong(head, "N time xmin ymin zmin xmax ymax zmax")

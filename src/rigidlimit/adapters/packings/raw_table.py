@@ -6,7 +6,7 @@ Words are parted by blanks, tabs, commas or semicolons; lines that begin with # 
 import numpy as np
 
 from ...errors import InputError, nearest
-from .balls import Balls
+from .balls import Balls, vectors
 from .lines import Text, number
 
 LENGTHS = ("x", "y", "z", "radius", "diameter")
@@ -33,20 +33,14 @@ def read_raw(text: Text, columns: str) -> Balls:
         if not np.isfinite(used).all():
             raise text.wrong(line, wanted)
     column = {name: values[:, k] for k, name in enumerate(names) if name != LEFT_OUT}
-    radius = column["diameter"] / 2 if "diameter" in column else column.get("radius")
-    ids = column.get("id")
-    kinds = column.get("type")
-    zero = np.zeros(len(lines))
-    return Balls(
-        id=np.arange(len(lines)) if ids is None else text.whole(lines, "id", ids),
-        position=np.column_stack([column.get(axis, zero) for axis in "xyz"]),
-        radius=radius,
-        type=None if kinds is None else text.whole(lines, "type", kinds),
-        mass=column.get("mass"),
-        density=column.get("density"),
-        velocity=_vector(column, ("vx", "vy", "vz")),
-        spin=_vector(column, ("wx", "wy", "wz")),
+    return Balls.of_columns(
+        text,
+        lines,
+        column,
         planar="z" not in column,
+        position=vectors(column, "xyz"),
+        velocity=vectors(column, ("vx", "vy", "vz")),
+        spin=vectors(column, ("wx", "wy", "wz")),
     )
 
 
@@ -61,11 +55,3 @@ def _check(names: list[str]) -> None:
         raise InputError(f"columns are {' '.join(names)!r}; expected x and y, and each once")
     if {"radius", "diameter"} <= set(given):
         raise InputError("columns: found radius and diameter; expected one of them")
-
-
-def _vector(column: dict[str, np.ndarray], axes: tuple[str, ...]) -> np.ndarray | None:
-    """(n, 3) of three columns, zero where one is missing; None without any."""
-    if not any(axis in column for axis in axes):
-        return None
-    zero = np.zeros(len(column["x"]))
-    return np.column_stack([column.get(axis, zero) for axis in axes])

@@ -115,19 +115,4 @@ def _balls(text: Text, points: np.ndarray, column: dict[str, np.ndarray]) -> Bal
         what: next((column[n] for n in names if n in column and column[n].shape[1] == 3), None)
         for what, names in VECTORS.items()
     }
-    radius = one.pop("radius", None)
-    if radius is None and "diameter" in one:
-        radius = one.pop("diameter") / 2
-    lines = [0] * len(points)
-    ids, kinds = one.pop("id", None), one.pop("type", None)
-    balls = Balls(
-        id=np.arange(len(points)) if ids is None else text.whole(lines, "id", ids),
-        position=points,
-        radius=radius,
-        type=None if kinds is None else text.whole(lines, "type", kinds),
-        mass=one.pop("mass", None),
-        density=one.pop("density", None),
-        columns=one,
-        **found,
-    )
-    return balls.sorted()
+    return Balls.of_columns(text, [0] * len(points), one, position=points, **found).sorted()

@@ -93,7 +93,7 @@ def force_histogram(
         return figure
 
 
-def histogram_of(force: np.ndarray, *, bins: int = 20) -> "Figure":
+def histogram_of(force: np.ndarray) -> "Figure":
     """Numbers of contacts by force over the mean force, for forces (m,) [N] without bodies."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
@@ -103,7 +103,7 @@ def histogram_of(force: np.ndarray, *, bins: int = 20) -> "Figure":
     with look(False) as p:
         figure = Figure(figsize=(LAYOUT.column, 2.0), layout="constrained")
         panel = figure.subplots()
-        panel.hist(f / f.mean(), bins, color=p.marks[1], edgecolor=p.paper, linewidth=0.3)
+        panel.hist(f / f.mean(), 20, color=p.marks[1], edgecolor=p.paper, linewidth=0.3)
         panel.yaxis.set_major_locator(MaxNLocator(5, integer=True))
         panel.set_xlim(left=0)
         panel.set_xlabel(f"f / ⟨f⟩ [-], ⟨f⟩ = {f.mean() * factor:.4g} {name}")

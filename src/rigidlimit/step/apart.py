@@ -18,8 +18,8 @@ from .search import NEAR
 from .settings import Problem, StepSettings
 
 PASSES, GAIN = 10, 0.99
-"""Passes in which the deepest overlap stays above ``GAIN`` of itself before bodies count
-as having no room left: a pass moves all of a column of ten."""
+"""Passes in a row that leave the deepest overlap above ``GAIN`` of itself, after which bodies count
+as having no room left: in a column some passes only hand the overlap on."""
 
 
 def moved_apart(bodies: Bodies, state: State, settings: StepSettings) -> tuple[State, float]:

@@ -223,7 +223,7 @@ def test_single_precision_does_not_limit_the_residual(width):
     blocks.size = bodies * width
     values = rng.normal(size=(len(graph.indices), width, width))
     blocks.add_to_diagonal(values, 5.0 * width)
-    K, rhs = blocks.matrix(values), rng.normal(size=blocks.size)
+    K, rhs = sp.bsr_array((values, blocks.col, blocks.ptr)), rng.normal(size=blocks.size)
     matrix = krylov.BlockMatrix(blocks, values)
     np.testing.assert_allclose(matrix @ rhs, K @ rhs, rtol=0, atol=1e-13 * width * 60)
     factor = krylov.IncompleteFactor(blocks, values)

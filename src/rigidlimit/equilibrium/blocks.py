@@ -84,9 +84,10 @@ class Blocks:
         return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
 
     @cached_property
-    def unsigned(self) -> tuple[np.ndarray, np.ndarray]:
-        """ptr and col as unsigned integers."""
-        return self.ptr.astype(np.uint64), self.col.astype(np.uint64)
+    def compiled(self) -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
+        """ptr and col as unsigned integers, and as many zeros as the width: loops over a tuple's
+        length are unrolled."""
+        return self.ptr.astype(np.uint64), self.col.astype(np.uint64), (0,) * self.width
 
     @cached_property
     def _diagonal(self) -> np.ndarray:
@@ -96,10 +97,6 @@ class Blocks:
         """``amount`` more on the diagonal of a matrix of blocks ``values``, in place."""
         along = np.arange(self.width)
         values[self._diagonal[:, None], along, along] += amount
-
-    def matrix(self, values: np.ndarray) -> sp.bsr_array:
-        """The matrix of blocks ``values``."""
-        return sp.bsr_array((values, self.col, self.ptr), shape=(self.size, self.size))
 
 
 class BodyBlocks(Blocks):

@@ -38,7 +38,7 @@ class BlockMatrix:
 
     def __matmul__(self, x: np.ndarray) -> np.ndarray:
         y = np.empty_like(x)
-        _product(*self.blocks.unsigned, self.values, x, (0,) * self.blocks.width, y)
+        _product(*self.blocks.compiled, self.values, x, y)
         return y
 
     def single(self) -> "BlockMatrix":
@@ -58,8 +58,7 @@ class IncompleteFactor:
 
     def solve(self, b: np.ndarray) -> np.ndarray:
         x = b.copy()
-        each = (0,) * self.blocks.width
-        _substitute(*self.blocks.unsigned, self.values, self.inverse, each, x)
+        _substitute(*self.blocks.compiled, self.values, self.inverse, x)
         return x
 
 
@@ -167,7 +166,7 @@ _ONE = np.uint64(1)  # compiled code asks of signed indices whether they count f
 FAST = dict(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 """Of kernels in which sums may be reordered."""
 
-# each: a tuple of width zeros: its length is known when a kernel compiles, and loops are unrolled
+# ptr, col, each: of ``Blocks.compiled``
 
 
 @njit(**FAST, inline="always")
@@ -181,7 +180,7 @@ def _less(blocks, e, x, low, own, each):
 
 
 @njit(**FAST)
-def _product(ptr, col, values, x, each, y):
+def _product(ptr, col, each, values, x, y):
     bodies, width = np.uint64(len(ptr) - 1), np.uint64(len(each))
     own = np.empty(len(each), x.dtype)
     for i in range(bodies):
@@ -194,7 +193,7 @@ def _product(ptr, col, values, x, each, y):
 
 
 @njit(**FAST)
-def _substitute(ptr, col, values, inverse, each, x):
+def _substitute(ptr, col, each, values, inverse, x):
     bodies, width = np.uint64(len(ptr) - 1), np.uint64(len(each))
     own, out = np.empty(len(each), x.dtype), np.empty(len(each), x.dtype)
     for i in range(bodies):

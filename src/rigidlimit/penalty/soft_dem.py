@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..simulation import Simulation
-from ..step.apart import moved_apart
+from ..step.apart import moved_apart, near_contacts
 from .rest_checks import SETTINGS, stopped, sunk_by
 from .run import TooSoft
 from .simulation import PenaltySimulation
@@ -104,7 +104,8 @@ class SoftDem:
         simulation, scale = self.simulation, self.softness(SETTINGS.near)
         begun = simulation.state
         if simulation.memory is None:  # deep overlaps would throw bodies about
-            begun, _ = moved_apart(simulation.bodies, begun, simulation.settings)
+            near = near_contacts(simulation.bodies, begun)
+            begun, _ = moved_apart(simulation.bodies, begun, simulation.settings, near)
         while True:
             simulation.state = begun
             self.renew(scale)

@@ -13,7 +13,6 @@ from .._support.progress import progress as bar
 from .._support.warned import warn
 from ..bodies import State
 from ..collision.contacts import Contacts
-from ..collision.search import find_contacts
 from ..compatibility import ContactHistory
 from ..compatibility.friction import has_friction
 from ..dynamics.driver import check_solver
@@ -25,7 +24,7 @@ from ..scenes.load import as_scene
 from ..scenes.scene import Scene
 from ..status import Status
 from ..step import StepResult, StepSettings, WarmStart, increment, step, with_compatible
-from ..step.apart import moved_apart
+from ..step.apart import moved_apart, near_contacts
 from ..step.force_network import ForceNetwork
 from ..step.friction import Memory, remembered
 from ..step.warnings import driven_into_a_jam, long_way, overlap_at_the_start, overlaps_make_forces
@@ -248,8 +247,8 @@ class Simulation(Changes):
 
     def _move_apart(self) -> None:
         """Rough bodies that overlap where the scene begins, with a warning."""
-        contacts = find_contacts(self.bodies, self.state, np.zeros(len(self.bodies)))
-        self.state, left = moved_apart(self.bodies, self.state, self.settings)
+        contacts = near_contacts(self.bodies, self.state)
+        self.state, left = moved_apart(self.bodies, self.state, self.settings, contacts)
         self._warn(overlap_at_the_start(self.bodies, contacts, self.dt, left))
 
     def _watch(self, contacts: Contacts, way: np.ndarray) -> None:

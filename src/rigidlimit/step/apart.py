@@ -10,11 +10,12 @@ import numpy as np
 from ..bodies import Bodies, State
 from ..bodies.mass import mass_matrix
 from ..bodies.motion import move
+from ..collision.contacts import Contacts
 from ..collision.search import find_contacts
 from ..increments.separation import separation
 from ..kinematics import gap_gradient
 from .increment import of_all, prepared
-from .search import NEAR
+from .search import least_reach
 from .settings import Problem, StepSettings
 
 PASSES, GAIN = 10, 0.99
@@ -22,17 +23,25 @@ PASSES, GAIN = 10, 0.99
 as having no room left: in a column some passes only hand the overlap on."""
 
 
-def moved_apart(bodies: Bodies, state: State, settings: StepSettings) -> tuple[State, float]:
+def near_contacts(bodies: Bodies, state: State) -> Contacts:
+    """Contacts of bodies that stand still."""
+    return find_contacts(bodies, state, least_reach(bodies))
+
+
+def moved_apart(
+    bodies: Bodies, state: State, settings: StepSettings, contacts: Contacts
+) -> tuple[State, float]:
     """(the state with positions in which no bodies overlap by more than those that move may, where
-    they have room; the deepest overlap that is left [m]). Velocities stay."""
+    they have room; the deepest overlap that is left [m]). Velocities stay. contacts: those near
+    at this state."""
+    if not (contacts.gap < 0.0).any():
+        return state, 0.0
     still = np.zeros((len(bodies), 6))
     posed = best = state.moved(velocity=still)
-    reach = np.where(np.isfinite(bodies.bounding_radius), NEAR * bodies.length, 0.0)
     least, vain = np.inf, 0
     while vain < PASSES:
         M = mass_matrix(bodies, posed)
         problem = Problem(bodies, posed, still.ravel(), settings, M, settings.tolerance)
-        contacts = find_contacts(bodies, posed, reach)
         increment = prepared(problem, contacts, gap_gradient(bodies, posed, contacts), None)[0]
         m, n = len(increment.gap), len(increment.dofs)
         deepest = -increment.gap.min(initial=0.0)
@@ -43,4 +52,5 @@ def moved_apart(bodies: Bodies, state: State, settings: StepSettings) -> tuple[S
         if found is None:
             break
         posed = move(bodies, posed, still, 0.0, of_all(increment, found, still.size))
+        contacts = near_contacts(bodies, posed)
     return best.moved(velocity=state.velocity), least

@@ -24,8 +24,12 @@ def first_reach(bodies: Bodies, state: State, external_force: np.ndarray, dt: fl
     moving = np.where(bodies.free, state.velocity + dt * acceleration, state.velocity)
     if bodies.cell is not None:  # contacts hold its stress: over a long step it falls much further
         moving[-1] = state.velocity[-1]
-    reach = 1.2 * travel(bodies, moving, dt)
-    return reach + np.where(np.isfinite(bodies.bounding_radius), NEAR * bodies.length, 0.0)
+    return 1.2 * travel(bodies, moving, dt) + least_reach(bodies)
+
+
+def least_reach(bodies: Bodies) -> np.ndarray:
+    """Distance to search around each body that stands still, (n,) [m]."""
+    return np.where(np.isfinite(bodies.bounding_radius), NEAR * bodies.length, 0.0)
 
 
 def travel(bodies: Bodies, velocity: np.ndarray, dt: float) -> np.ndarray:

@@ -44,6 +44,7 @@ def test_blocks_in_closed_form(tmp_path):
     write_compas(path, s, np.column_stack([answer.force, answer.tangential_force]))
     again = read_compas(path)
     assert [b.support for b in again.blocks] == [True, False] and len(again.patches) == 1
+    assert [b.name for b in again.blocks] == ["ground", "block"]
     for assembly in (again, replace(again, patches=())):
         other = assembly.statics(friction=0.9)
         assert other.load_factor().factor == pytest.approx(0.5, rel=1e-7)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import rigidlimit as rl
+from rigidlimit.cli.study import _in_lines
 from rigidlimit.errors import InputError, OutputError, SceneError
 from rigidlimit.studies import workers
 from rigidlimit.studies.report import _within
@@ -410,6 +411,12 @@ def test_command(tmp_path):
     wrong = forked("study", file)
     assert wrong.returncode == 2 and "seed: unknown key; did you mean 'seeds'?" in wrong.stderr
     assert "Traceback" not in again.stderr + wrong.stderr
+
+
+def test_headings_leave_room_for_measures():
+    """Property: a long parameter is a heading of several lines, none wider than a number."""
+    assert _in_lines("path.1.inertial_number") == "path.1.\ninertial_\nnumber"
+    assert _in_lines("friction") == "friction"
 
 
 def test_command_with_a_path(tmp_path):

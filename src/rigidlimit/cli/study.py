@@ -1,5 +1,6 @@
 """``rigidlimit study FILE``: one computation over many seeds and parameters."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,9 @@ from .folders import check_file, same_file
 from .options import QuietOption
 from .stepping import stopped_by_signals
 from .tables import new_table, terminal
+
+HEADING = 12
+"""Letters of a line of a heading, as many as a number like -1.23457e-05 has."""
 
 
 def study(
@@ -99,12 +103,22 @@ def _client(address: str):
         ) from None
 
 
+def _in_lines(name: str) -> str:
+    """A heading in lines, broken behind dots and underscores: columns are as wide as numbers."""
+    lines = [""]
+    for part in re.findall(r"[^._]*[._]?", name):
+        if lines[-1] and len(lines[-1] + part) > HEADING:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
 def _show(name: str, found) -> None:
     """A row a measure, for each combination of parameters; what is alike in all stands above."""
     names = [key for key, values in found.parameters.items() if len(set(map(repr, values))) > 1]
     alike = [f"{key} {v[0]}" for key, v in found.parameters.items() if key not in names]
     name = f"{name}: {', '.join(alike)}" if alike else name
-    heads = (*names, "samples", "failed", "measure", "mean", "error")
+    heads = (*map(_in_lines, names), "samples", "failed", "measure", "mean", "error")
     table = new_table(name, heads, names="measure")
     for row in found.statistics():
         about = [f"{row[n]}" for n in (*names, "samples", "failed")]

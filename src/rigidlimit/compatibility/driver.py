@@ -113,7 +113,8 @@ def compatible_forces(
         Rows T of the tangential motion of rough contacts, contact by contact, one in the plane (d =
         2) or two in space (d = 3).
     tangential_stiffness : float or (m,)
-        k_t in the unit of stiffness.
+        k_t in the unit of stiffness, f_t = k_t c^(p-2) w_t: p - 1 times the ratio of the slopes
+        that ``Material`` takes.
     friction : float or (m,)
         mu >= 0.
     history : ContactHistory, optional

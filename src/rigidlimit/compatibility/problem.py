@@ -101,7 +101,7 @@ class ForceProblem:
     @property
     def begun(self) -> np.ndarray | None:
         """``warm_start`` (n',) times arms, over the unit."""
-        if self.warm_start is None:
+        if self.warm_start is None or not self.length:  # which underflows for exponents near 1
             return None
         dofs = self.moved.dofs
         return self.warm_start[dofs] * self.moved.arm[dofs] / self.length

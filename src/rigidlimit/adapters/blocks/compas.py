@@ -30,7 +30,8 @@ def read_compas(path: str | Path) -> BlockAssembly:
     ----------
     path : str or Path
         JSON file of a ``compas_assembly`` or ``compas_cra`` assembly, of any version, or a list of
-        meshes, of which none is a support (``statics(supports="lowest")``).
+        meshes, of which none is a support (``statics(supports="lowest")``). Blocks are named as
+        their meshes where all have names of their own, else by their nodes.
 
     Raises
     ------
@@ -53,8 +54,12 @@ def read_compas(path: str | Path) -> BlockAssembly:
         raise InputError(f"{path}: cannot be read: it is not UTF-8 text") from None
     try:
         meshes, nodes, edges = _parts(json.loads(text))
-        blocks = [_block(key, mesh, nodes.get(key) or {}) for key, mesh in meshes.items()]
-        patches = list(_interfaces(edges, blocks))
+        names = _names(list(meshes.values())) or list(meshes)
+        blocks = [
+            _block(name, mesh, nodes.get(key) or {})
+            for name, (key, mesh) in zip(names, meshes.items(), strict=True)
+        ]
+        patches = list(_interfaces(edges, list(meshes)))
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise InputError(
             f"{path}: not a COMPAS assembly ({type(error).__name__}: {error}); expected JSON of a "
@@ -76,17 +81,14 @@ def _data(entry):
 
 
 def _parts(whole) -> tuple[dict, dict, dict]:
-    """({name: mesh}, {name: attributes}, {name: {name: interface}}) of a file.
+    """({node: mesh}, {node: attributes}, {node: {node: interface}}) of a file.
 
     Meshes are in the nodes of a graph (compas_assembly from 0.4 on, compas_cra), in those of the
     file itself (networks), beside the graph under ``blocks`` (before), or a list.
     """
     if isinstance(whole, list):
         meshes = [_data(entry) for entry in whole]
-        given = [str((mesh.get("attributes") or {}).get("name") or "") for mesh in meshes]
-        if not all(given) or len(set(given)) < len(given):
-            given = [str(k) for k in range(len(meshes))]
-        return dict(zip(given, meshes, strict=True)), {}, {}
+        return {str(k): mesh for k, mesh in enumerate(meshes)}, {}, {}
     data = _data(whole)
     if "blocks" in data:
         graph = data.get("assembly") or {}
@@ -98,16 +100,22 @@ def _parts(whole) -> tuple[dict, dict, dict]:
     return meshes, graph["node"], graph.get("edge") or {}
 
 
-def _block(key: str, mesh: dict, node: dict) -> Block:
+def _names(meshes: list[dict]) -> list[str]:
+    """Names of the meshes where all are named, each otherwise, else none."""
+    given = [str((mesh.get("attributes") or {}).get("name") or "") for mesh in meshes]
+    return given if all(given) and len(set(given)) == len(given) else []
+
+
+def _block(name: str, mesh: dict, node: dict) -> Block:
     at = {int(k): i for i, k in enumerate(mesh["vertex"])}
     points = np.array([[float(v[axis]) for axis in "xyz"] for v in mesh["vertex"].values()])
     faces = tuple(np.array([at[int(k)] for k in loop]) for loop in mesh["face"].values())
-    return Block(str(key), points, faces, bool(node.get("is_support") or False))
+    return Block(name, points, faces, bool(node.get("is_support") or False))
 
 
-def _interfaces(edges: dict, blocks: list[Block]):
+def _interfaces(edges: dict, nodes: list[str]):
     """A ``Patch`` for each interface that is stored with its polygon."""
-    number = {block.name: i for i, block in enumerate(blocks)}
+    number = {node: i for i, node in enumerate(nodes)}
     for u, ends in edges.items():
         for v, edge in ends.items():
             for corners in _polygons(edge or {}):

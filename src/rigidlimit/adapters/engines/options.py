@@ -72,7 +72,7 @@ class MendOptions:
     friction_tolerance : float
         Part of the largest normal force within which a force is at its bound, or unchanged.
     tangential_stiffness : float
-        k_t / k_n of every contact, for on_friction="joint".
+        k_t / k_n of every contact, k_n = df_n/dc as for ``Material``, for on_friction="joint".
     budget : float [s], optional
         In which an equilibrium with friction is looked for; None: as long as it takes. Once it is
         spent, the best forces so far are returned, with the status ``APPROXIMATE``.

@@ -26,7 +26,7 @@ def stress_strain(
     """Pressure and deviator above, void ratio below, against a strain.
 
     Steps that were not solved are hollow. The strain of each leg starts at 0, where the path
-    before it ended: a line each.
+    before it ended, and that of a path at its first row: a line each.
 
     Parameters
     ----------
@@ -96,7 +96,8 @@ def _of_legs(table: np.ndarray, strain: np.ndarray) -> tuple[np.ndarray, list[np
     """(strain less that at the start of its part of the path, rows of each part).
 
     A part is a driven leg, or stages one after the other. A row has the strain where its step
-    began: the first of a driven leg that of its start, the first stage that of the path's.
+    began: the first of a driven leg that of its start. The first stage of a path is its own start:
+    loose packings go far to get there.
     """
     leg = table["leg"]
     steps = np.array([np.count_nonzero(leg == each) for each in leg])
@@ -105,6 +106,7 @@ def _of_legs(table: np.ndarray, strain: np.ndarray) -> tuple[np.ndarray, list[np
     rows = [np.flatnonzero(part == each) for each in np.unique(part)]
     out = strain.copy()
     for k, own in enumerate(rows):
-        begun = strain[own[0]] if steps[own[0]] > 1 else strain[rows[k - 1][-1]] if k else 0.0
+        driven = steps[own[0]] > 1
+        begun = strain[own[0]] if driven or not k else strain[rows[k - 1][-1]]
         out[own] -= begun
     return out, rows

@@ -41,6 +41,15 @@ def _rough(B=LADDER[0], **options):
     return rl.compatible_forces(B, LADDER[1], friction=0.3, **options)
 
 
+def _one(B=FLOOR[0], load=FLOOR[1], **options):
+    return rl.compatible_forces(B, load, **options)
+
+
+def _restored(**others):
+    simulation = rl.Simulation("beam")
+    simulation.restore(simulation.checkpoint() | others)
+
+
 def _dynamics(**options):
     return rl.contact_dynamics(np.ones(1), [[1.0]], [0.0], [0.0], [-1.0], 1e-3, **options)
 
@@ -66,6 +75,42 @@ def _dynamics(**options):
         (lambda: _dynamics(tolerence=1), "did you mean 'tolerance'"),
         (lambda: _dynamics(solver="pgs", ordr="reverse"), "did you mean 'order'"),
         (lambda: _dynamics(warm_start="a"), "warm_start is 'a'"),
+        (lambda: _dynamics(max_iterations="a"), "max_iterations is 'a'; expected a positive"),
+        (lambda: _dynamics(exists=[np.nan]), r"exists is \[nan\]; expected true or false"),
+        (lambda: _dynamics(solver=[1]), r"solver is \[1\]"),
+        (lambda: _dynamics(solver="pgs", order=[[1], [1, 2]]), "not a permutation"),
+        (lambda: _one([[1j]]), "B is not a matrix of numbers"),
+        (lambda: _one(load=[1j]), r"load is \[1j\]; expected numbers"),
+        (lambda: _one(load=np.ma.masked_array([1.0], [1])), "load is a MaskedArray"),
+        (lambda: _one(blocks="a"), "blocks has entries like a"),
+        (lambda: _one(max_iterations=-3), "max_iterations is -3; expected a positive integer"),
+        (lambda: _one(unresolved=-1), "unresolved is -1; expected a number >= 0"),
+        (lambda: _one(method=np.ones(2)), "method is array"),
+        (lambda: _one(fixed=[np.nan]), r"fixed is \[nan\]; expected true or false per column"),
+        (lambda: _one(exponent=np.datetime64("2020")), "exponent is np.datetime64"),
+        (lambda: _rough(tangential=[[1], [1, 2]]), "tangential is not a matrix"),
+        (lambda: _rough(tangential=TANGENTS, sliding_direction="a"), "sliding_direction has shape"),
+        (
+            lambda: rl.self_stress(["a"], tangential=[[1.0]], friction=1),
+            "B is not a matrix of numbers",
+        ),
+        (lambda: rl.load_factor(*LADDER, "a", tangential=TANGENTS, friction=1), "growing is 'a'"),
+        (lambda: rl.determinacy(*FLOOR, workers="a"), "workers is 'a'; expected a positive"),
+        (lambda: rl.gap_noise_spread(*FLOOR, 0.1, seed="a"), "seed is 'a'; expected an integer"),
+        (lambda: rl.certify(*FLOOR, [1.0], slack=[0.0], slack_scale=-1), "slack_scale is -1"),
+        (lambda: rl.certify(*FLOOR, [1.0], data_error=-1), "data_error is -1"),
+        (lambda: rl.Cell((1, 1), stress="100"), "stress is '100'; expected finite numbers"),
+        (lambda: rl.Cell((1, 1), stress=[["1", None], [None, 1]]), "expected finite numbers"),
+        (lambda: _restored(time=np.nan), "'time' of the checkpoint"),
+        (lambda: _restored(quaternion=np.zeros((2, 4))), r"expected \(4, 4\)"),
+        (lambda: rl.Simulation("beam").start_from(3, 4, 5), "start_from got 3 and 4"),
+        (lambda: rl.PenaltySimulation("beam", restitution="a"), "restitution is 'a'"),
+        (lambda: rl.PenaltySimulation("beam", threads=-3), "threads is -3"),
+        (lambda: rl.PenaltySimulation("beam", tangential_law="a"), "tangential_law is 'a'"),
+        (lambda: rl.PenaltySimulation("beam").run(closed=-1), "closed is -1"),
+        (lambda: rl.PenaltySimulation("beam").run(max_steps="a"), "max_steps is 'a'"),
+        (lambda: rl.PenaltySimulation("beam").run(until=np.inf), "until is inf"),
+        (lambda: rl.settle("beam", callback="a"), "callback is 'a'; expected a function"),
         (lambda: rl.Simulation("beam").restore(3), "the checkpoint is 3; expected what Simulation"),
         (lambda: rl.Simulation("beam").restore(np.zeros((9, 9))), "the checkpoint is a ndarray"),
         (lambda: rl.Simulation("beam").restore({}), "the checkpoint has no 'position'"),

@@ -1,5 +1,7 @@
 """Checks of arrays that come from outside: one clear error for a wrong shape or value."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
@@ -10,10 +12,19 @@ MatrixLike = ArrayLike | sp.sparray | sp.spmatrix
 """A matrix as users give it: full or sparse."""
 
 
+def floats(value: object) -> np.ndarray:
+    """``value`` as an array of floats. TypeError or ValueError where it is none: ragged, masked,
+    text, complex numbers, dates."""
+    array = np.asarray(value)
+    if array.dtype.kind in "cmM" or np.ma.is_masked(value):
+        raise TypeError(f"{array.dtype} is no array of real numbers")
+    return np.asarray(array, dtype=float)
+
+
 def vector(name: str, value: object, size: int, *, what: str) -> np.ndarray:
     """``value`` as a finite float array (size,); a number is repeated. ``what``: one per ..."""
     try:
-        array = np.asarray(value, dtype=float)
+        array = floats(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} is {short(value)}; expected numbers, one per {what}") from None
     if array.ndim == 0:
@@ -33,7 +44,7 @@ def vector(name: str, value: object, size: int, *, what: str) -> np.ndarray:
 def point(name: str, value: object) -> np.ndarray:
     """``value`` as a point (3,) [m]."""
     try:
-        array = np.asarray(value, dtype=float)
+        array = floats(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} is {short(value)}; expected a point (3,) [m]") from None
     if array.shape != (3,) or not np.isfinite(array).all():
@@ -46,7 +57,7 @@ def point(name: str, value: object) -> np.ndarray:
 def points(name: str, value: object) -> np.ndarray:
     """``value`` as points (k, 3) [m], one or more."""
     try:
-        array = np.asarray(value, dtype=float)
+        array = floats(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} are {short(value)}; expected points (k, 3) [m]") from None
     if array.ndim != 2 or array.shape[1] != 3 or not len(array) or not np.isfinite(array).all():
@@ -56,11 +67,14 @@ def points(name: str, value: object) -> np.ndarray:
     return array
 
 
+_NO_NUMBERS = str | bytes | bool | np.bool_ | np.datetime64 | np.timedelta64 | np.complexfloating
+
+
 def number(value: object) -> float:
-    """``value`` as a float; nan where it is none: text, true or false, None, a list."""
+    """``value`` as a float; nan where it is none: text, true or false, None, a list, a date."""
     try:
-        return np.nan if isinstance(value, str | bytes | bool | np.bool_) else float(value)
-    except (TypeError, ValueError):
+        return np.nan if isinstance(value, _NO_NUMBERS) else float(value)
+    except (TypeError, ValueError, OverflowError):
         return np.nan
 
 
@@ -74,6 +88,49 @@ def positive(name: str, value: float) -> float:
     if not is_positive(value):
         raise InputError(f"{name} is {short(value)}; expected a positive number")
     return number(value)
+
+
+def whole(name: str, value: object, least: int = 1) -> int:
+    """``value`` as an integer of at least so much."""
+    found = number(value)
+    if not (least <= found < np.inf and found == np.floor(found)):
+        expected = "a positive integer" if least == 1 else f"an integer, {least} or more"
+        raise InputError(f"{name} is {short(value)}; expected {expected}")
+    return int(found)
+
+
+def one_of(name: str, value: object, choices: Iterable[str]) -> None:
+    """Raises InputError where ``value`` is none of these words."""
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"{name} is {short(value)}; expected one of {', '.join(choices)}")
+
+
+def at_least_zero(name: str, value: object) -> float:
+    """``value`` as a finite float that is not negative."""
+    if not 0.0 <= number(value) < np.inf:
+        raise InputError(f"{name} is {short(value)}; expected a number >= 0")
+    return number(value)
+
+
+def generator(seed: object) -> np.random.Generator:
+    """Random numbers of a seed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise InputError(f"seed is {short(seed)}; expected an integer, 0 or more") from None
+
+
+def flags(name: str, value: object, size: int, *, what: str) -> np.ndarray:
+    """``value`` as (size,) bool. ``what``: one per ..."""
+    try:
+        array = floats(value)
+    except (TypeError, ValueError):
+        array = np.full(size, np.nan)
+    if array.shape != (size,):
+        raise InputError(f"{name} has shape {array.shape}; expected ({size},), one per {what}")
+    if not ((array == 0.0) | (array == 1.0)).all():
+        raise InputError(f"{name} is {short(value)}; expected true or false per {what}")
+    return array.astype(bool)
 
 
 def short(value: object) -> str:
@@ -92,15 +149,18 @@ def integers(name: str, value: object, size: int, *, what: str) -> np.ndarray:
     return whole
 
 
-def indices(name: str, value: object, size: int) -> np.ndarray | None:
-    """Indices from 0 to ``size - 1``, ascending, each once; None as it is."""
+def indices(name: str, value: object, size: int | None) -> np.ndarray | None:
+    """Indices from 0 to ``size - 1`` (None: any), ascending, each once; None as it is."""
     if value is None:
         return None
-    chosen = np.unique(np.asarray(value))
+    try:
+        chosen = np.unique(np.asarray(value))
+    except (TypeError, ValueError):
+        raise InputError(f"{name} is {short(value)}; expected whole numbers, indices") from None
     if len(chosen) and not np.issubdtype(chosen.dtype, np.integer):
         raise InputError(f"{name} has entries like {chosen[0]}; expected whole numbers, indices")
     chosen = chosen.astype(int)
-    if len(chosen) and (chosen[0] < 0 or chosen[-1] >= size):
+    if size is not None and len(chosen) and (chosen[0] < 0 or chosen[-1] >= size):
         raise InputError(
             f"{name} reaches from {chosen[0]} to {chosen[-1]}; expected indices from 0 to "
             f"{size - 1}"
@@ -110,13 +170,8 @@ def indices(name: str, value: object, size: int) -> np.ndarray | None:
 
 def free_columns(fixed: object, n: int) -> np.ndarray:
     """The degrees of freedom that are not held, (n,) bool; fixed: (n,) bool (Gamma_D), or None."""
-    held = np.zeros(n, bool) if fixed is None else np.asarray(fixed)
-    if held.dtype.kind not in "biuf":
-        raise InputError(f"fixed is {short(fixed)}; expected true or false per column of B")
-    free = ~held.astype(bool)
-    if free.shape != (n,):
-        raise InputError(f"fixed has shape {free.shape}; expected ({n},), one per column of B")
-    return free
+    held = np.zeros(n, bool) if fixed is None else flags("fixed", fixed, n, what="column of B")
+    return ~held
 
 
 def sparse(
@@ -128,9 +183,11 @@ def sparse(
     """
     if not sp.issparse(value):
         try:
-            value = np.atleast_2d(np.asarray(value, dtype=float))
+            value = np.atleast_2d(floats(value))
         except (TypeError, ValueError):
             raise InputError(f"{name} is not a matrix of numbers; expected rows alike") from None
+    if value.dtype.kind == "c":
+        raise InputError(f"{name} has complex entries; expected real ones")
     if type(value) is sp.csr_array and value.dtype == float and value.has_canonical_format:
         matrix = value
     else:

@@ -119,7 +119,7 @@ class Cell:
         rate: Entries | None = None,
         inertia: float | None = None,
     ):
-        A = _numbers("vectors", vectors)
+        A = _numbers(vectors)
         if A.ndim == 1 and len(A) in (2, 3):
             A = np.diag(A)
         if A.shape not in ((2, 2), (3, 3)) or not np.isfinite(A).all():
@@ -203,7 +203,9 @@ class Cell:
         full = np.full((3, 3), np.nan)
         if stress is None:
             return full
-        given = _numbers("stress", stress)
+        given = _numbers(stress)
+        if np.isinf(given).any():
+            raise SceneError(f"cell: stress is {short(stress)}; expected finite numbers")
         if given.ndim == 0:
             given = np.diag(np.where(self.periodic, given, np.nan)[: self.dim])
             given[~np.eye(self.dim, dtype=bool)] = 0.0
@@ -231,7 +233,7 @@ class Cell:
         full = np.zeros((3, 3))
         if rate is None:
             return full
-        given = _numbers("rate", rate)
+        given = _numbers(rate)
         if given.shape != (self.dim, self.dim) or not np.isfinite(given).all():
             raise SceneError(
                 f"cell: rate is {short(rate)}; expected {(self.dim, self.dim)} finite numbers [1/s]"
@@ -282,11 +284,14 @@ def _directions(periodic, vectors, dim) -> np.ndarray:
     return out
 
 
-def _numbers(what, value) -> np.ndarray:
-    """An array of floats, nan for None."""
+def _numbers(value) -> np.ndarray:
+    """An array of floats: nan for None and nan, inf for what is no finite number."""
+
+    def entry(x):
+        missing = x is None or (isinstance(x, float) and np.isnan(x))
+        return np.nan if missing else np.nan_to_num(number(x), nan=np.inf)
+
     try:
-        return np.vectorize(lambda x: np.nan if x is None else number(x), otypes=[float])(
-            np.asarray(value, object)
-        )
-    except (TypeError, ValueError):
-        raise SceneError(f"cell: {what} is {short(value)}; expected numbers") from None
+        return np.vectorize(entry, otypes=[float])(np.asarray(value, object))
+    except ValueError:  # ragged
+        return np.array(np.inf)

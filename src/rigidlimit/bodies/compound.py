@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._support import arrays
 from .._support.arrays import is_positive
 from .._support.words import counted
 from ..errors import SceneError
@@ -180,7 +181,7 @@ def _placed(given):
 def _vector(what, value, dim) -> np.ndarray:
     """``dim`` finite numbers as (3,)."""
     try:
-        array = np.asarray(value, float)
+        array = arrays.floats(value)
     except (TypeError, ValueError):
         array = np.zeros(0)
     if array.shape != (dim,) or not np.isfinite(array).all():
@@ -207,7 +208,7 @@ def _densities(compound, count) -> np.ndarray:
 def _inertia(given, dim) -> np.ndarray:
     """(3, 3), symmetric and positive."""
     try:
-        inertia = np.asarray(given, float)
+        inertia = arrays.floats(given)
     except (TypeError, ValueError):
         inertia = np.zeros(1)
     if dim == 2 and inertia.ndim == 0:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
+from .._support import arrays
 from .._support.warned import warn
 from .._support.words import counted
 from ..errors import SceneError, SceneWarning
@@ -42,7 +43,7 @@ SETTINGS = Settings()
 def points_of(shape: str, points: ArrayLike, dim: int) -> np.ndarray:
     """``points`` as an array (m, dim); raises SceneError."""
     try:
-        array = np.asarray(points, float)
+        array = arrays.floats(points)
     except (TypeError, ValueError):
         raise SceneError(f"{shape}: points are no numbers; expected (m, {dim}) of them") from None
     if array.ndim != 2 or array.shape[1] != dim or not np.isfinite(array).all():

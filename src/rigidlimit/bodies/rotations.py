@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from .._support import arrays
 from .._support.arrays import number
 from ..errors import SceneError
 
@@ -62,12 +63,12 @@ def from_orientation(label: str, given: ArrayLike | None, dim: int) -> np.ndarra
     if dim == 2:
         if np.ndim(given) != 0 or not np.isfinite(number(given)):
             raise SceneError(f"{label}: orientation is {given!r}; expected an angle")
-        return about_z(np.float64(given))
+        return about_z(number(given))
     try:
-        q = np.asarray(given, float)
+        q = arrays.floats(given)
     except (TypeError, ValueError):
         q = np.zeros(0)
-    if q.shape != (4,) or not np.isfinite(q).all() or not np.linalg.norm(q) > 0:
+    if q.shape != (4,) or not np.isfinite(q).all() or not np.abs(q).max() > 0.0:
         raise SceneError(f"{label}: orientation is {given!r}; expected a quaternion (w, x, y, z)")
     return unit(q)
 

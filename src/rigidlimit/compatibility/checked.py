@@ -55,10 +55,7 @@ def force_problem(
             history=_checked_history(history, m, d) if m else None,
             tangential_law=tangential_law,
         )
-        if tangential_law not in TANGENTIAL_LAWS:
-            raise InputError(
-                f"tangential_law is {tangential_law!r}; expected {' or '.join(TANGENTIAL_LAWS)}"
-            )
+        arrays.one_of("tangential_law", tangential_law, TANGENTIAL_LAWS)
         if sliding_direction is not None and m:
             rough["slide"] = sliding_directions(sliding_direction, m, d)
     free = arrays.free_columns(fixed, n)
@@ -114,7 +111,7 @@ def checked_law(stiffness: ArrayLike, exponent: float, m: int) -> tuple[np.ndarr
 
 def _rough_rows(B: Matrix, tangential: MatrixLike | int) -> tuple[Matrix, int]:
     """(rows (m d, n) contact by contact, normal first; d)."""
-    if np.ndim(tangential) or sp.issparse(tangential):
+    if isinstance(tangential, list | tuple) or sp.issparse(tangential) or np.ndim(tangential):
         return contact_rows(B, tangential)
     d = tangential
     if d not in (2, 3):

@@ -171,7 +171,7 @@ def compatible_forces(
             sliding_direction=sliding_direction,
             tangential_law=tangential_law,
         )
-        return rough_forces(problem, _checked_increments(increments))
+        return rough_forces(problem, arrays.whole("increments", increments))
     rough = dict(
         friction=np.any(friction),
         history=history is not None,
@@ -185,6 +185,8 @@ def compatible_forces(
         raise InputError(f"{name} is given without tangential; expected the rows T")
     problem = force_problem(B, load, **given)
     _check_method(method)
+    if max_iterations is not None:
+        max_iterations = arrays.whole("max_iterations", max_iterations)
     if problem.gap is not None and method != "newton":
         raise InputError(
             f"method {method!r} takes no gap_error; expected method='newton' for initial gaps"
@@ -197,13 +199,12 @@ def compatible_forces(
         method=method,
         max_iterations=max_iterations,
         admissible=admissible,
-        unresolved=float(unresolved),
+        unresolved=arrays.at_least_zero("unresolved", unresolved),
     )
 
 
 def _check_method(method):
-    if method not in METHODS:
-        raise InputError(f"method is {method!r}; expected one of {', '.join(METHODS)}")
+    arrays.one_of("method", method, METHODS)
 
 
 def _check_rough(method, admissible):
@@ -213,10 +214,3 @@ def _check_rough(method, admissible):
         raise InputError("admissible is given with tangential; expected one of the two")
     if method != "newton":
         raise InputError(f"method is {method!r} with tangential; expected 'newton'")
-
-
-def _checked_increments(increments) -> int:
-    count = arrays.number(increments)
-    if not (count >= 1.0 and count == np.floor(count) and np.isfinite(count)):
-        raise InputError(f"increments is {increments!r}; expected a positive integer")
-    return int(count)

@@ -275,10 +275,16 @@ def certify(
         duality_gap=gap_of_energy,
         exponent=exponent,
         converged=converged,
-        data_error=data_error,
+        data_error=_data_error(data_error),
     )
     verdict = _verdict(found, tolerance)
     return Certificate(**found, displacement=u, tolerance=tolerance, verdict=verdict)
+
+
+def _data_error(given) -> float:
+    """Not negative, or nan where it is not known."""
+    unknown = isinstance(given, float) and np.isnan(given)
+    return given if unknown else arrays.at_least_zero("data_error", given)
 
 
 def _balance(B, load, force, free, *, with_gaps) -> dict:
@@ -301,7 +307,7 @@ def _complementarity(force, slack, scale) -> dict:
         return dict(complementarity=np.nan, worst_slack=-1)
     slack = arrays.vector("slack", slack, len(force), what="contact (row of B)")
     scale = np.abs(slack).max(initial=0.0) if scale is None else scale
-    natural = np.abs(np.minimum(force, slack / (float(scale) or 1.0)))
+    natural = np.abs(np.minimum(force, slack / (arrays.at_least_zero("slack_scale", scale) or 1.0)))
     worst = int(natural.argmax()) if len(force) else -1
     return dict(complementarity=float(natural.max(initial=0.0)), worst_slack=worst)
 

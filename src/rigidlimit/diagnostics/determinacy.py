@@ -283,8 +283,7 @@ def determinacy(
     >>> known.degree, known.interval.round(6).tolist()
     (1, [[0.0, 5.0], [0.0, 10.0], [0.0, 5.0]])
     """
-    if intervals not in INTERVALS:
-        raise InputError(f"intervals is {intervals!r}; expected one of {', '.join(INTERVALS)}")
+    arrays.one_of("intervals", intervals, INTERVALS)
     if tangential is not None:
         if intervals == "bounds":
             raise InputError("intervals is 'bounds' with tangential; expected exact, auto or none")
@@ -299,8 +298,8 @@ def determinacy(
     if force is not None:
         force = arrays.vector("force", force, m, what="contact (row of B)")
     chosen = arrays.indices("contacts", contacts, m)
-    if workers is not None and not workers >= 1:
-        raise InputError(f"workers is {workers}; expected at least 1 thread")
+    if workers is not None:
+        workers = arrays.whole("workers", workers)
     return _found(problem, force, tolerance, chosen, intervals, workers)
 
 

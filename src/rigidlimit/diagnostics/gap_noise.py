@@ -97,7 +97,7 @@ def gap_noise_spread(
     size = _per_contact("size", size, m)
     if (size < 0).any():
         raise InputError(f"size of contact {int(size.argmin())} is {size.min()}; expected >= 0")
-    rng = np.random.default_rng(seed)
+    rng = arrays.generator(seed)
     if method == "sampled":
         return _sampled(B, load, size, samples, rng, options)
     at = sensitivity(B, load, **options)

@@ -1,6 +1,7 @@
 """Step 1 of the method, classic contact dynamics: one driver for all solvers of eqs 21-22."""
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -107,6 +108,8 @@ def contact_dynamics(
     check_solver(solver, options, others=KEYWORDS, rough=tangential is not None)
     step = Given(M, B, gap, velocity, external_force, dt, restitution, exists, fixed).checked()
     tolerance = arrays.positive("tolerance", tolerance)
+    if max_iterations is not None:
+        max_iterations = arrays.whole("max_iterations", max_iterations)
     if max_iterations is not None and (tangential is None or solver != "newton"):
         options["max_iterations"] = max_iterations
     if tangential is not None:
@@ -190,10 +193,12 @@ def check_solver(solver: str, options: Any = (), *, others: Any = (), rough: boo
 
     others: keywords that may have been meant instead. rough: for contacts with friction.
     """
-    if solver not in SOLVERS:
+    if not isinstance(solver, str) or solver not in SOLVERS:
         raise InputError(
             f"solver is {solver!r}; {nearest(solver, SOLVERS)} (solvers: {', '.join(SOLVERS)})"
         )
+    if not isinstance(options, Mapping | tuple):
+        raise InputError(f"the options are {arrays.short(options)}; expected a dict by name")
     known = _options_of(solver, rough) if options else ()
     for name in options:
         if name not in known:

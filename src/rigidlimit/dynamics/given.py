@@ -7,9 +7,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from .._support import arrays
-from .._support.arrays import MatrixLike
+from .._support.arrays import MatrixLike, flags
 from ..errors import InputError
 from .inertia import check_symmetry
+
+CONTACT = "contact (row of B)"
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,9 @@ class Given:
         """The same, checked. Raises InputError for wrong shapes and values."""
         B = arrays.sparse("B", self.B)
         m, n = B.shape
-        M = sp.diags_array(np.asarray(self.M, float)).tocsr() if np.ndim(self.M) == 1 else self.M
+        M = self.M
+        if not sp.issparse(M) and _is_diagonal(M):
+            M = sp.diags_array(arrays.vector("M", M, n, what="degree of freedom")).tocsr()
         M = arrays.sparse("M", M, columns=n, square=True)
         check_symmetry(M)
         force = arrays.vector("external_force", self.external_force, n, what="degree of freedom")
@@ -38,12 +42,13 @@ class Given:
             self,
             M=M,
             B=B,
-            gap=arrays.vector("gap", self.gap, m, what="contact (row of B)"),
+            gap=arrays.vector("gap", self.gap, m, what=CONTACT),
             velocity=arrays.vector(
                 "velocity", self.velocity, n, what="degree of freedom (column of B)"
             ),
             external_force=force,
             dt=arrays.positive("dt", self.dt),
+            exists=None if self.exists is None else flags("exists", self.exists, m, what=CONTACT),
             fixed=~arrays.free_columns(self.fixed, n),
         )
 
@@ -56,6 +61,14 @@ class Given:
         """``contact_bias`` (m,) [m/s], also of other gaps (m,) [m]."""
         law = self.velocity, self.dt, self.restitution, self.exists
         return contact_bias(self.B, self.gap if gap is None else gap, *law)
+
+
+def _is_diagonal(M: MatrixLike) -> bool:
+    """Whether a mass matrix is given as one row of numbers."""
+    try:
+        return np.ndim(M) == 1
+    except ValueError:  # ragged
+        return False
 
 
 def contact_bias(
@@ -74,15 +87,13 @@ def contact_bias(
     parted and are pushed together again may then overlap by less than their way in the step.
     """
     m = len(gap)
-    e = arrays.vector("restitution", restitution, m, what="contact (row of B)")
+    e = arrays.vector("restitution", restitution, m, what=CONTACT)
     if ((e < 0) | (e > 1)).any():
         worst = int(np.flatnonzero((e < 0) | (e > 1))[0])
         raise InputError(f"restitution at contact {worst} is {e[worst]}; expected 0 <= e_n <= 1")
-    if exists is not None and np.shape(exists) != (m,):
-        raise InputError(f"exists has shape {np.shape(exists)}; expected ({m},), one per contact")
     bias = gap / dt
     if e.any():
-        formed = gap <= 0 if exists is None else np.asarray(exists, bool)
+        formed = gap <= 0 if exists is None else exists
         rebound = e * (B @ velocity)
         rebound = np.where(gap < 0, np.minimum(rebound, bias), rebound)
         open_yet = np.maximum(bias, rebound)  # below e_n B v it would give the bodies energy

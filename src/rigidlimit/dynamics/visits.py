@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from .._support import arrays
 from .._support.words import counted
 from ..errors import InputError
 
@@ -25,7 +26,10 @@ def visits(order: str | Sequence[int] | np.ndarray, seed: int, m: int) -> Iterat
 
 def permutation(order: str | Sequence[int] | np.ndarray, m: int) -> np.ndarray:
     """The given order of m contacts; InputError if it does not name each of them once."""
-    given = np.asarray(order)
+    try:
+        given = arrays.floats(order)
+    except (TypeError, ValueError):
+        given = np.zeros(0)
     if given.shape != (m,) or (np.sort(given) != np.arange(m)).any():
         raise InputError(
             f"order is an array of shape {given.shape} that is not a permutation of the {m} "

@@ -108,9 +108,12 @@ def directions(vectors: np.ndarray) -> np.ndarray:
 
 def sliding_directions(given: ArrayLike, m: int, d: int) -> np.ndarray:
     """Unit vectors (m, d-1), zero where a contact is not known to slide; raises InputError."""
-    given = np.asarray(given, float)
+    try:
+        given = arrays.floats(given)
+    except (TypeError, ValueError):
+        given = np.full(0, np.nan)
     if given.shape != (m, d - 1) or not np.isfinite(given).all():
         raise InputError(
             f"sliding_direction has shape {given.shape}; expected ({m}, {d - 1}) finite numbers"
         )
-    return directions(given)
+    return directions(given / (np.abs(given).max(initial=0.0) or 1.0))

@@ -18,7 +18,7 @@ class Budget:
         granted = SMALL if small else min(1.0, LARGE / max(m, 1))
         least = min(settings.systems, 2 * SEARCH.attempt)
         self.full = granted >= 1
-        self._systems = max(int(settings.systems * granted), least)
+        self._systems = max(int(min(settings.systems, 1e9) * granted), least)
         self.ample = self._systems >= 3 * SEARCH.attempt
         self._sweeps = min(settings.sweeps, max(settings.updates / max(m, 1), SEARCH.least))
 

@@ -8,6 +8,8 @@ import itertools
 import numpy as np
 from numba import njit
 
+from .._support import arrays
+
 MAX_BLOCK = 6
 """Largest preconditioner block: the degrees of freedom of one body in space."""
 
@@ -17,12 +19,11 @@ def body_starts(n: int, blocks: np.ndarray | None = None) -> np.ndarray:
     if blocks is None:
         size = next(s for s in (6, 3, 2, 1) if n % s == 0)
         return np.arange(0, n + 1, size)
-    given = np.asarray(blocks)
-    if given.dtype == np.int64 and given.ndim == 1 and _ascend(given, n):
-        return given
-    wanted = np.clip(np.concatenate([[0], np.asarray(blocks, np.int64), [n]]), 0, n)
-    wanted.sort()  # they are mostly sorted, which np.unique does not use
-    return wanted[np.diff(wanted, append=n + 1) > 0]
+    plain = isinstance(blocks, np.ndarray) and blocks.dtype == np.int64 and blocks.ndim == 1
+    if plain and _ascend(blocks, n):
+        return blocks
+    between = arrays.indices("blocks", blocks, None)
+    return np.unique(np.clip(np.concatenate([[0], between, [n]]), 0, n))
 
 
 def cut_starts(n: int, blocks: np.ndarray | None = None) -> np.ndarray:

@@ -28,6 +28,7 @@ import numpy as np
 from numba import njit
 from scipy.optimize import brentq
 
+from .._support.arrays import number
 from ..errors import InputError
 
 
@@ -69,7 +70,7 @@ def damping_of(restitution: float, *, tensile: bool = True) -> float:
 
     e_n = 0 gives 1, the paper's 2 sqrt(k m), whether tensile or not.
     """
-    e = float(restitution)
+    e = number(restitution)
     if not 0 <= e <= 1:
         raise InputError(f"restitution is {restitution!r}; expected 0 <= e_n <= 1")
     if e == 0:

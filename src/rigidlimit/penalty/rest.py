@@ -195,6 +195,8 @@ def settle(
         raise InputError(f"max_steps is {max_steps!r}; expected a number of steps, 1 or more")
     if max_seconds is not None:
         arrays.positive("max_seconds", max_seconds)
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback is {callback!r}; expected a function of a text")
     given = isinstance(scene, Simulation)
     simulation = scene if given else Simulation(scene, compatible="never")
     if simulation.rough and not given:

@@ -133,16 +133,17 @@ class PenaltySimulation:
         self.exponent = check_exponent(scene.exponent if law is None else law_exponent(law))
         self.stiffness_scale = arrays.positive("stiffness_scale", stiffness_scale)
         rough = has_friction(self.bodies, scene.pair_friction)
-        tangential_law = tangential_law or scene.tangential_law
+        friction = friction_law(scene, tangential_law or scene.tangential_law, tangential_damping)
         self.law = Law(
             exponent=self.exponent,
             damping=self.damping,
             tensile=bool(tensile),
             scale=self.stiffness_scale,
             pair_stiffness=scene.pair_stiffness,
-            friction=friction_law(scene, tangential_law, tangential_damping) if rough else None,
+            friction=friction if rough else None,
         )
         self.rest_tolerance = arrays.positive("rest_tolerance", rest_tolerance)
+        threads = arrays.whole("threads", threads)
         self.background, self.quenches = background, bool(quenches)
         external = self._loads(scene.external_force() if external_force is None else external_force)
         self.external_force = external
@@ -208,8 +209,10 @@ class PenaltySimulation:
                     return callback is not None and callback(seen)
 
                 return self.run(until, callback=both, max_steps=max_steps, closed=closed)
-        if until is not None and not until >= self.time:
-            raise InputError(f"until is {until}; expected a time from {self.time} on")
+        if until is not None and not self.time <= arrays.number(until) < np.inf:
+            raise InputError(f"until is {arrays.short(until)}; expected a time from {self.time} on")
+        max_steps = arrays.whole("max_steps", max_steps)
+        closed = arrays.at_least_zero("closed", closed)
         return Run(self, until, max_steps).to_its_end(callback, closed)
 
     def load(self, external_force: np.ndarray, *, over: float, **options) -> PenaltyResult:
@@ -254,7 +257,7 @@ def _damping_fraction(
     if damping is None:
         e = scene.restitution if restitution is None else restitution
         damping = damping_of(e, tensile=tensile)
-    if not (np.isfinite(damping) and damping >= 0):
+    if not 0.0 <= arrays.number(damping) < np.inf:
         raise InputError(f"damping is {damping!r}; expected a fraction of critical, >= 0")
     return float(damping)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._support import arrays
 from .._support.arrays import is_positive
 from .._support.warned import warn
 from .._support.words import counted
@@ -105,7 +106,7 @@ def masses(mass: float | ArrayLike, names: list[str]) -> float | np.ndarray:
             raise SceneError(f"mass of body {names[0]!r} is {mass!r}; expected a positive mass")
         return mass
     try:
-        found = np.asarray(mass, float)
+        found = arrays.floats(mass)
     except (TypeError, ValueError):
         found = np.full(len(names), np.nan)
     if found.shape != (len(names),):
@@ -153,18 +154,20 @@ def quaternion(
         if not isinstance(shape, HalfSpace):
             raise SceneError(f"{label}: normal is for half-spaces; give an orientation")
         n = vector("normal", normal, dim)
-        size = np.linalg.norm(n)
+        size = np.abs(n).max()
         if not size > 0:
             raise SceneError(f"{label}: normal is zero; expected a direction")
         n = n / size
+        n = n / np.linalg.norm(n)
         if dim == 2:
             return rotations.about_z(np.arctan2(n[1], n[0]) - np.pi / 2)
         return rotations.aligning_z(n)
     q = rotations.from_orientation(label, orientation, dim)
-    if dim == 2 and orientation is not None and abs(orientation) > 2 * np.pi:
+    angle = arrays.number(orientation) if dim == 2 and orientation is not None else 0.0
+    if abs(angle) > 2 * np.pi:
         warn(
-            f"{label}: orientation is {orientation:g}, more than a turn; expected an angle "
-            f"in radians: {orientation:g} degrees are {np.radians(orientation):.6g}",
+            f"{label}: orientation is {angle:g}, more than a turn; expected an angle "
+            f"in radians: {angle:g} degrees are {np.radians(angle):.6g}",
             SceneWarning,
         )
     return q
@@ -178,7 +181,7 @@ def vector(what: str, value: ArrayLike, dim: int) -> np.ndarray:
 def vectors(what: str, values: ArrayLike, dim: int, count: int | None = None) -> np.ndarray:
     """(k, dim) finite numbers as (k, 3); count: k, if it is known."""
     try:
-        array = np.asarray(values, float)
+        array = arrays.floats(values)
     except (TypeError, ValueError):
         array = np.full((1, 1), np.nan)
     if array.ndim != 2 or array.shape[1] != dim or not np.isfinite(array).all():
@@ -196,7 +199,7 @@ def spins(what: str, values: ArrayLike, dim: int, count: int) -> np.ndarray:
     if dim == 3:
         return vectors(what, values, dim, count)
     try:
-        array = np.asarray(values, float)
+        array = arrays.floats(values)
     except (TypeError, ValueError):
         array = np.zeros((0, 0))
     if array.shape != (count,) or not np.isfinite(array).all():
@@ -219,7 +222,7 @@ def velocities(
 def quaternions(values: ArrayLike, count: int) -> np.ndarray:
     """(k, 4) unit quaternions (w, x, y, z)."""
     try:
-        q = np.asarray(values, float)
+        q = arrays.floats(values)
     except (TypeError, ValueError):
         q = np.zeros(0)
     if q.shape != (count, 4) or not np.isfinite(q).all() or not q.any(axis=1).all():
@@ -233,7 +236,7 @@ def quaternions(values: ArrayLike, count: int) -> np.ndarray:
 def loads(values: ArrayLike, dim: int, count: int) -> np.ndarray:
     """Forces, or forces and moments, as (k, 6) [N, N m]."""
     try:
-        array = np.asarray(values, float)
+        array = arrays.floats(values)
     except (TypeError, ValueError):
         array = np.zeros(0)
     columns = {2: {2: (0, 1), 3: (0, 1, 5)}, 3: {3: (0, 1, 2), 6: tuple(range(6))}}[dim]

@@ -58,12 +58,37 @@ def check(simulation: "Simulation", saved: Mapping[str, np.ndarray]) -> None:
     missing = [name for name in SAVED if name not in saved]
     if missing:
         raise InputError(f"the checkpoint has no {missing[0]!r}; {gave}")
-    bodies = len(saved["position"])
-    if bodies != len(simulation.bodies):
+    n = len(simulation.bodies)
+    bodies = len(np.atleast_1d(saved["position"]))
+    if bodies != n:
         raise InputError(
             f"the checkpoint is of {counted(bodies, 'body')}; scene {simulation.scene.name!r} has "
-            f"{len(simulation.bodies)}: expected the checkpoint of this scene"
+            f"{n}: expected the checkpoint of this scene"
         )
+    warm = len(np.atleast_1d(saved.get("warm_force", ())))
+    shapes = {
+        "position": (n, 3),
+        "quaternion": (n, 4),
+        "velocity": (n, 6),
+        "time": (),
+        "steps": (),
+        "external_force": (6 * n,),
+        "gravity": (3,),
+        "warm_body": (warm, 2),
+        "warm_feature": (warm,),
+        "warm_force": (warm,),
+        "warm_displacement": (6 * n,),
+    }
+    for name in shapes.keys() & saved.keys():
+        try:
+            found = arrays.floats(saved[name])
+        except (TypeError, ValueError):
+            found = np.full((), np.nan)
+        if found.shape != shapes[name] or not np.isfinite(found).all():
+            raise InputError(
+                f"{name!r} of the checkpoint has shape {found.shape}; expected {shapes[name]}, "
+                "finite numbers"
+            )
 
 
 def put_back(simulation: "Simulation", saved: Mapping[str, np.ndarray]) -> None:

@@ -11,6 +11,7 @@ from .._support import arrays
 from .._support.progress import Pace
 from .._support.progress import progress as bar
 from .._support.warned import warn
+from .._support.words import counted
 from ..bodies import State
 from ..collision.contacts import Contacts
 from ..compatibility import ContactHistory
@@ -389,8 +390,18 @@ class Simulation(Changes):
             What these contacts remember where they rub, as of the result of a DEM, of LAMMPS or of
             ``forces_at_pose``, along ``contacts.tangents``. Without it they remember nothing.
         """
+        if not isinstance(state, State) or not isinstance(contacts, Contacts):
+            raise InputError(
+                f"start_from got {arrays.short(state)} and {arrays.short(contacts)}; expected a "
+                "State and the Contacts of a step or of the DEM"
+            )
+        if state.velocity.shape != self.state.velocity.shape:
+            raise InputError(
+                f"the state is of {counted(len(state.velocity), 'body')}; expected "
+                f"{len(self.bodies)}, those of the simulation"
+            )
+        force, memory = arrays.vector("force", force, len(contacts), what="contact"), None
         self.state, self.last = state, None
-        force, memory = np.asarray(force, float), None
         if history is not None:
             rub = in_world(contacts, history.tangential)
             # from forces in the stiff limit, as of a step that ended there

@@ -303,7 +303,7 @@ def _told(problem: RoughContacts, face: Face, force, tolerance, contacts, interv
 def checked_force(force: ArrayLike, m: int, d: int) -> np.ndarray:
     """Forces (m, d), normal first, as an array of finite numbers; raises InputError."""
     try:
-        force = np.asarray(force, float)
+        force = arrays.floats(force)
     except (TypeError, ValueError):
         force = np.full(0, np.nan)
     if force.shape != (m, d) or not np.isfinite(force).all():

@@ -154,7 +154,7 @@ def load_factor(
     >>> round(found.factor, 6), found.slides.any()
     (0.7, np.True_)
     """
-    n = np.shape(load)[0] if np.ndim(load) else 0
+    n = arrays.sparse("B", B).shape[1]
     growing = arrays.vector("growing", growing, n, what="degree of freedom (column of B)")
     problem = rough_contacts(
         B, load, tangential=tangential, friction=friction, fixed=fixed, blocks=blocks, also=growing

@@ -176,7 +176,7 @@ def sliding_load_factor(
     """
     if seconds is not None:
         seconds = arrays.positive("seconds", seconds)
-    n = np.shape(load)[0] if np.ndim(load) else 0
+    n = arrays.sparse("B", B).shape[1]
     growing = arrays.vector("growing", growing, n, what="degree of freedom (column of B)")
     problem = rough_contacts(
         B, load, tangential=tangential, friction=friction, fixed=fixed, blocks=blocks, also=growing

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from ..._support import arrays
 from ..._support.arrays import MatrixLike
 from ..._support.display import Brief
 from ..._support.words import counted
@@ -107,7 +108,7 @@ def self_stress(
     >>> rigidlimit.self_stress(B, tangential=T, friction=0.3).wedged.tolist()
     [True, True]
     """
-    n = np.shape(B)[1] if not hasattr(B, "shape") else B.shape[1]
+    n = arrays.sparse("B", B).shape[1]
     problem = rough_contacts(
         B, np.zeros(n), tangential=tangential, friction=friction, fixed=fixed, blocks=blocks
     )

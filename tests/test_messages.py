@@ -110,6 +110,7 @@ def _dynamics(**options):
         (lambda: rl.PenaltySimulation("beam").run(closed=-1), "closed is -1"),
         (lambda: rl.PenaltySimulation("beam").run(max_steps="a"), "max_steps is 'a'"),
         (lambda: rl.PenaltySimulation("beam").run(until=np.inf), "until is inf"),
+        (lambda: rl.principal("a"), "tensor is 'a'; expected finite"),
         (lambda: rl.settle("beam", callback="a"), "callback is 'a'; expected a function"),
         (lambda: rl.Simulation("beam").restore(3), "the checkpoint is 3; expected what Simulation"),
         (lambda: rl.Simulation("beam").restore(np.zeros((9, 9))), "the checkpoint is a ndarray"),

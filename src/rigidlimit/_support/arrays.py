@@ -21,6 +21,17 @@ def floats(value: object) -> np.ndarray:
     return np.asarray(array, dtype=float)
 
 
+def finite(name: str, value: object, *, expected: str) -> np.ndarray:
+    """``value`` as an array of finite floats of any shape; ``expected``: in words."""
+    try:
+        array = floats(value)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} is {short(value)}; expected {expected}")
+    return array
+
+
 def vector(name: str, value: object, size: int, *, what: str) -> np.ndarray:
     """``value`` as a finite float array (size,); a number is repeated. ``what``: one per ..."""
     try:

@@ -112,7 +112,7 @@ def uniaxial(bodies: Bodies, *, strain: float, steps: int, dt: float, axis: str 
 
     Rigid bodies go on until they have no room left, and are then jammed.
     """
-    k, steps = _axis(axis, bodies.dim), _steps(steps)
+    k, steps = _axis(axis, bodies.dim), arrays.whole("steps", steps)
     rate = np.zeros((bodies.dim, bodies.dim))
     rate[k, k] = -_number("strain", strain) / (steps * arrays.positive("dt", dt))
     held = np.full((bodies.dim, bodies.dim), np.nan)
@@ -133,7 +133,18 @@ def triaxial(
     dim, k = bodies.dim, _axis(axis, bodies.dim)
     stress = np.where(np.eye(dim) > 0, arrays.positive("pressure", pressure), 0.0)
     stress[k, k] = np.nan
-    return [_driven("triaxial", bodies, stress, (k, k), -strain, steps, pressure, inertial_number)]
+    return [
+        _driven(
+            "triaxial",
+            bodies,
+            stress,
+            (k, k),
+            -_number("strain", strain),
+            steps,
+            pressure,
+            inertial_number,
+        )
+    ]
 
 
 def simple_shear(
@@ -171,7 +182,7 @@ def free(
     it does not set (None): in so many steps of dt [s], or without steps a stage at rest."""
     d = bodies.dim
     cell = bodies.cell.changed(stress=stress, rate=rate)  # validates both
-    count = 0 if steps == 0 else _steps(steps)
+    count = 0 if steps == 0 else arrays.whole("steps", steps)
     if count == 0 and cell.rate.any():
         raise InputError("path: rate is given without steps; expected the number of steps, or none")
     if dt is not None:
@@ -238,7 +249,7 @@ def steps_with_friction(bodies: Bodies, leg: Leg, dt: float) -> int:
 
 
 def _driven(name, bodies, stress, component, strain, steps, pressure, inertial_number) -> Leg:
-    steps, strain = _steps(steps), _number("strain", strain)
+    steps, strain = arrays.whole("steps", steps), _number("strain", strain)
     speed = rate_of(bodies, pressure, inertial_number)
     rate = np.zeros((bodies.dim, bodies.dim))
     rate[component] = np.copysign(speed, strain)
@@ -255,12 +266,6 @@ def _axis(axis: str, dim: int) -> int:
     if axis not in tuple(known):
         raise InputError(f"axis is {axis!r}; expected one of {', '.join(known)}")
     return known.index(axis)
-
-
-def _steps(steps) -> int:
-    if not (arrays.is_positive(steps) and steps == int(steps)):
-        raise InputError(f"steps is {steps!r}; expected a number of steps, 1 or more")
-    return int(steps)
 
 
 def _number(name, value) -> float:

@@ -104,7 +104,7 @@ class ForceNetwork:
     def of(self, method: str | None) -> tuple[str, np.ndarray]:
         """(method, its forces (m,) [N]); None is the best one."""
         method = self.best if method is None else method
-        if method not in self.forces:
+        if not isinstance(method, str) or method not in self.forces:
             remedy = nearest(method, self.forces)
             if method == "compatible":
                 remedy = (

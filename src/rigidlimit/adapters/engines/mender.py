@@ -303,7 +303,10 @@ class Mender:
                 self._pairs[name] = PairTable(name, given, **names)
                 table = self._pairs[name].values
             elif given is not None:
-                values = np.atleast_1d(np.asarray(given, float))
+                numbers = "finite numbers, one per contact"
+                values = np.atleast_1d(arrays.finite(name, given, expected=numbers))
+                if name == "stiffness" and not (values > 0.0).all():
+                    raise InputError(f"stiffness is {values.min()}; expected positive numbers")
             tables.append(table)
             own.append(values)
         made, n = self.made, int(self.model.nv)

@@ -180,8 +180,8 @@ def _back(shown: ForceNetwork, points: np.ndarray, vectors) -> np.ndarray:
 
 
 def _points(points, dim: int) -> np.ndarray:
-    points = np.asarray(points, float)
-    if points.ndim != 2 or points.shape[1] != dim or not np.isfinite(points).all():
+    points = arrays.finite("points", points, expected=f"finite (k, {dim})")
+    if points.ndim != 2 or points.shape[1] != dim:
         raise InputError(f"points: found {arrays.short(points)}; expected finite (k, {dim})")
     return points
 

@@ -191,8 +191,8 @@ def principal(tensor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     >>> values, abs(directions[0])
     (array([3., 1.]), array([0., 1.]))
     """
-    tensor = np.asarray(tensor, float)
-    if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2] or not np.isfinite(tensor).all():
+    tensor = arrays.finite("tensor", tensor, expected="finite (..., dim, dim)")
+    if tensor.ndim < 2 or tensor.shape[-1] != tensor.shape[-2]:
         raise InputError(f"tensor has shape {tensor.shape}; expected finite (..., dim, dim)")
     values, vectors = np.linalg.eigh(0.5 * (tensor + np.swapaxes(tensor, -1, -2)))
     return values[..., ::-1], np.swapaxes(vectors, -1, -2)[..., ::-1, :]

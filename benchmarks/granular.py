@@ -6,6 +6,7 @@ packings  packing fraction and contacts a ball of rough packings, by friction
 pours     300 balls poured to rest: the statistics of their packing and forces, beside the DEM
 steps     300, 2,000 and 10,000 balls poured: processor time of a step, and how the steps ended
 silo      pressure in a silo against Janssen's curve
+at-rest   what the floor of a silo bears after grains fell into it, by the time step
 shear     shear stress of a direct shear box against the way of its upper half
 """
 
@@ -287,6 +288,30 @@ def silo(count=100, wide=4, seeds=SEEDS, fall=1.0, steps=30, skip=10):
         )
 
 
+def at_rest(count=120, wide=5, seeds=SEEDS, until=1.0, finer=4):
+    """Grains fall and come to rest between walls that stand still: an impact is one increment, in
+    which contacts slide and lock in what pressed them."""
+    shares = []
+    for seed in seeds:
+        scene, found = rl.scenes.silo(count, wide=wide, lift=0.0, seed=seed), []
+        for dt in (scene.dt, scene.dt / finer):
+            simulation = rl.Simulation(scene, dt=dt)
+            while simulation.time < until:
+                step = simulation.step()
+            found.append(step)
+        found.append(PenaltySimulation(scene, damping=0.5, stiffness_scale=0.1).run(until=until))
+        shares.append([])
+        for each in found:
+            borne = _Silo(scene)
+            borne.add(each.contacts, each.force_vectors, each.state.position)
+            shares[-1].append(borne.share())
+        print(f"at-rest: seed {seed}:", *(f"{share:.3f}" for share in shares[-1]), flush=True)
+    mean, spread = np.mean(shares, axis=0), np.std(shares, axis=0, ddof=1)
+    names = "time step of the scene", f"step over {finer}", "DEM"
+    for name, a, b in zip(names, mean, spread, strict=True):
+        print(f"at-rest: floor over weight, {name}: {a:.2f} +- {b:.2f}")
+
+
 def _shear_stress(scene, contacts, vectors):
     """What grains push the upper half back by, over the width of the box [N/m]."""
     upper = ("lid", "upper left wall", "upper right wall")
@@ -362,6 +387,7 @@ CHECKS = {
     "pours": pours,
     "steps": steps,
     "silo": silo,
+    "at-rest": at_rest,
     "shear": shear,
 }
 

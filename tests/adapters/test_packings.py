@@ -144,6 +144,42 @@ def test_liggghts_dump(written):
     assert packing.forces().message.count("1 of") == 1  # the one on the floor bears
 
 
+TETRAHEDRON = """ITEM: TIMESTEP
+0
+ITEM: NUMBER OF ATOMS
+4
+ITEM: BOX BOUNDS ff ff ff
+0 1
+0 1
+0 1
+ITEM: ATOMS id type x y z radius mass
+1 1 0.4 0.4 0.1 0.1 1
+2 1 0.6 0.4 0.1 0.1 1
+3 2 0.5 0.5732050807568877 0.1 0.1 1
+4 1 0.5 0.45773502691896257 0.2632993161855452 0.1 1
+"""
+
+
+def test_walls_rub_as_balls_do(written):
+    """Closed form: a ball on three others on a floor stands if friction is above the tangent of
+    half the angle of its contacts to the vertical, sin a = 1/sqrt(3): 0.3178; on a smooth floor
+    never."""
+    path = written("tetrahedron.dump", TETRAHEDRON)
+
+    def stands(friction, **of_walls):
+        material = rl.Material(friction=friction)
+        packing = rl.read_packing(path, material=material, walls=["zlo"], **of_walls)
+        return rl.statics(packing.scene).forces().converged
+
+    assert stands(0.32) and not stands(0.31)
+    assert not stands(0.9, wall_material=rl.Material())
+    by_type = {1: rl.Material(friction=0.32), 2: rl.Material(friction=0.4)}
+    with pytest.raises(InputError, match="materials by type; expected wall_material= too"):
+        rl.read_packing(path, material=by_type, walls=["zlo"])
+    packing = rl.read_packing(path, material=by_type, walls=["zlo"], wall_material=by_type[2])
+    assert rl.statics(packing.scene).forces().converged
+
+
 def test_triclinic_box(written):
     """Closed form: LAMMPS' bounding box of a box with tilts, and scaled positions within it."""
     low, high, (xy, xz, yz) = np.array([0, 0, 0.0]), np.array([4, 3, 2.0]), (1.0, -0.5, 0.25)

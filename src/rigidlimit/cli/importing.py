@@ -22,11 +22,13 @@ from .options import (
     ResultsOption,
     TouchOption,
     UnitsOption,
+    WallFrictionOption,
     WallsOption,
     YoungOption,
     faces,
     material_of,
     numbers,
+    wall_material_of,
 )
 from .pose_forces import report
 
@@ -80,6 +82,7 @@ def import_packing(
         typer.Option(help='For tables without names: like "x y z diameter"; - skips a column.'),
     ] = None,
     friction: FrictionOption = 0.0,
+    wall_friction: WallFrictionOption = None,
     young: YoungOption = 50e9,
     poisson: PoissonOption = 0.25,
     density: DensityOption = 2000.0,
@@ -117,6 +120,7 @@ def import_packing(
         )
     watch_compiler()
     material = material_of(young, poisson, density, friction)
+    wall_material = wall_material_of(material, wall_friction)
     of_robots = friction == 0 and file.suffix in (".xml", ".urdf")
     packing = read_packing(
         file,
@@ -128,6 +132,7 @@ def import_packing(
         stiffness=stiffness,
         fixed=numbers("--fixed", fixed, int) or (),
         walls=faces(walls),
+        wall_material=wall_material,
         periodic=periodic,
         boundary=boundary,
         columns=columns,

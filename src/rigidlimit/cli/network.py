@@ -19,11 +19,13 @@ from .options import (
     PoissonOption,
     RadiusOption,
     UnitsOption,
+    WallFrictionOption,
     WallsOption,
     YoungOption,
     faces,
     material_of,
     numbers,
+    wall_material_of,
 )
 from .pose_forces import NETWORKS
 
@@ -47,6 +49,7 @@ def network(
     walls: WallsOption = None,
     periodic: PeriodicOption = "keep",
     friction: FrictionOption = 0.0,
+    wall_friction: WallFrictionOption = None,
     young: YoungOption = 50e9,
     poisson: PoissonOption = 0.25,
     density: DensityOption = 2000.0,
@@ -75,6 +78,7 @@ def network(
                 gravity=numbers("--gravity", gravity, float),
                 material=material_of(young, poisson, density, friction),
             )
+            balls["wall_material"] = wall_material_of(balls["material"], wall_friction)
         network_of_dump(
             dump,
             out,

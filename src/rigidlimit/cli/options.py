@@ -1,6 +1,6 @@
 """Arguments and options that several commands have."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -67,6 +67,9 @@ PeriodicOption = Annotated[
     ),
 ]
 FrictionOption = Annotated[float, typer.Option(help="Coefficient of friction.")]
+WallFrictionOption = Annotated[
+    float | None, typer.Option(help="Coefficient of friction at walls; default: the balls'.")
+]
 YoungOption = Annotated[float, typer.Option(help="Young's modulus [Pa].")]
 PoissonOption = Annotated[float, typer.Option(help="Poisson's ratio.")]
 DensityOption = Annotated[
@@ -134,3 +137,10 @@ def material_of(young: float, poisson: float, density: float, friction: float) -
 
     name = "default" if friction == 0 else f"mu {friction:g}"
     return Material(young, poisson, density, name, friction)
+
+
+def wall_material_of(balls: "Material", friction: float | None) -> "Material | None":
+    """That of the walls, where their friction is another one than that of the balls."""
+    if friction is None:
+        return None
+    return replace(balls, friction=friction, name=f"mu {friction:g} of walls")

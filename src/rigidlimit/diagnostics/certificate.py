@@ -236,8 +236,12 @@ def certify(
         rough = dict(tangential=tangential, friction=friction)
         problem = rough_contacts(B, load, fixed=fixed, **rough)
         law |= dict(rough, tangential_stiffness=tangential_stiffness, history=history)
+        begun, m = None, problem.shape[0]
+        if history is None:
+            ratio = arrays.vector("tangential_stiffness", tangential_stiffness, m, what="contact")
+            begun = (checked_law(stiffness, exponent, m)[0], ratio, float(exponent))
         elastic = partial(compatible_forces, B, **law)
-        return rough_certificate(problem, force, elastic, history is not None, tolerance)
+        return rough_certificate(problem, force, elastic, begun, tolerance)
     refuse_friction(friction, history)
     B = arrays.sparse("B", B)
     m, n = B.shape

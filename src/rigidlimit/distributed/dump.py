@@ -48,7 +48,8 @@ def network_of_dump(
     path: str | PathLike, out: str | PathLike, *, frame: int = -1, units: str | None = None,
     radius: float | dict[int, float] | None = None,
     material: Material | dict[int, Material] | None = None, fixed: Sequence[int] = (),
-    walls: bool | Sequence[str] = False, periodic: str = "keep", gravity: ArrayLike | None = None,
+    walls: bool | Sequence[str] = False, wall_material: Material | None = None,
+    periodic: str = "keep", gravity: ArrayLike | None = None,
     stiffness: float | None = None, law: str | float = "hooke", reach: float | None = None,
     springs: str | PathLike | None = None, tell: Callable[[str], None] | None = None,
 ) -> tuple[int, int]:  # fmt: skip
@@ -63,7 +64,7 @@ def network_of_dump(
         Dump of atoms as text, not compressed.
     out : path
         Network file (HDF5), which appears whole.
-    frame, units, radius, material, fixed, walls, periodic, gravity
+    frame, units, radius, material, fixed, walls, wall_material, periodic, gravity
         As of ``read_packing``.
     stiffness : float [N/m^(p-1)], optional
         Of every contact; by default of the materials.
@@ -107,7 +108,9 @@ def network_of_dump(
         size = NEAR * ranks.sum(balls.radius.sum()) / place.count
         length = _median(balls.radius, ranks)
         reach = size if reach is None else positive("reach", reach)
-        of_scene = dict(material=material, fixed=fixed, gravity=gravity, law=law)
+        of_scene = dict(
+            material=material, wall_material=wall_material, fixed=fixed, gravity=gravity, law=law
+        )
         own, ghosts = _with_ghosts(balls, number, reach, ranks)
         pairs = None
         if springs is not None:

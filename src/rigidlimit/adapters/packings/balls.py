@@ -155,6 +155,7 @@ def as_scene(
     material: Material | dict | None,
     fixed: "Sequence[int]",
     walls: "bool | Sequence[str]",
+    wall_material: Material | None,
     **of_scene,
 ) -> Scene:
     """The scene of balls in SI units, then its walls. Options as of ``read_packing``."""
@@ -194,9 +195,12 @@ def as_scene(
         free=free,
     )
     scene.fill([str(each) for each in balls.id.tolist()], shapes, materials, columns)
-    for face in wall_faces(balls.box, walls, dim):
-        point, normal = balls.box.wall(face)
-        scene.add(HalfSpace(dim), position=point[:dim], normal=normal[:dim], name=f"wall-{face}")
+    faces = wall_faces(balls.box, walls, dim)
+    of_walls = _wall_material(material, wall_material) if faces else None
+    for face in faces:
+        point, normal = (each[:dim] for each in balls.box.wall(face))
+        placed = dict(position=point, normal=normal, name=f"wall-{face}")
+        scene.add(HalfSpace(dim), material=of_walls, **placed)
     return scene
 
 
@@ -254,6 +258,15 @@ def _materials(kinds: np.ndarray, material) -> tuple[list[Material], np.ndarray]
     if missing:
         raise InputError(f"material: none for type {missing[0]}; expected one for each type")
     return [material[int(kind)] for kind in types], row
+
+
+def _wall_material(material: Material | dict | None, own: Material | None) -> Material:
+    """That of the walls: their own, or that of all balls."""
+    if own is not None:
+        return own
+    if isinstance(material, dict):
+        raise InputError("walls: the balls have materials by type; expected wall_material= too")
+    return Material() if material is None else material
 
 
 def wall_faces(box: Box | None, walls, dim: int) -> list[str]:

@@ -120,6 +120,7 @@ def read_packing(
     stiffness: float | None = None,
     fixed: Sequence[int] = (),
     walls: bool | Sequence[str] = False,
+    wall_material: Material | None = None,
     periodic: str = "keep",
     boundary: str | None = None,
     atom_style: str | None = None,
@@ -159,6 +160,9 @@ def read_packing(
     walls : bool or sequence of str
         True: half-spaces at the faces of the box that are not periodic; or some of "xlo", "xhi",
         "ylo", ...
+    wall_material : Material, optional
+        Of these walls; by default that of the balls, where it is one. A contact has the smaller
+        friction of its two sides.
     periodic : str
         "keep": a periodic box becomes the scene's ``cell``; "ignore": nothing touches across it;
         axes, like "xy": it stays periodic along these alone, as of one layer of balls between
@@ -233,7 +237,14 @@ def read_packing(
         balls = in_box(balls, along)
         check_width(balls, dim or (2 if balls.planar else 3))
         scene = as_scene(
-            balls, name, dim=dim, material=material, fixed=fixed, walls=walls, **of_scene
+            balls,
+            name,
+            dim=dim,
+            material=material,
+            fixed=fixed,
+            walls=walls,
+            wall_material=wall_material,
+            **of_scene,
         )
     columns = balls.columns | ({} if balls.type is None else {"type": balls.type})
     kept, notes = None, notes_of(text, format, boundary)

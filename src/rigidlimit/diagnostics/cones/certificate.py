@@ -8,13 +8,17 @@ state or from a history, and the largest difference is the compatibility residua
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import lsqr
 
 from ..._support import arrays
 from ..._support.display import Brief
 from ...compatibility import RoughForces
+from ...compatibility.rough_result import AT_BOUND
 from .determinacy import checked_force
 from .problem import RoughContacts
 
@@ -46,6 +50,9 @@ class RoughCertificate(Brief):
         At the edge of the cone, to the tolerance.
     converged : bool
         Whether the elastic forces were found.
+    several : bool
+        Whether the law has these forces and others as well: which of them bodies come to, the data
+        do not say.
     tolerance : float
         On each of these.
     verdict : str
@@ -71,6 +78,7 @@ class RoughCertificate(Brief):
     state: str
     sliding: np.ndarray
     converged: bool
+    several: bool
     tolerance: float
     verdict: str
 
@@ -97,11 +105,12 @@ def rough_certificate(
     problem: RoughContacts,
     force: ArrayLike,
     elastic_forces: Callable[..., RoughForces],
-    with_history: bool,
+    begun: tuple[np.ndarray, np.ndarray, float] | None,
     tolerance: float = 1e-8,
 ) -> RoughCertificate:
     """See ``certify``, of which this is the part with tangential rows. elastic_forces(load, *,
-    tolerance): of these contacts. with_history: whether from one, or from the unloaded state."""
+    tolerance, warm_start): of these contacts. begun: stiffness (m,), tangential stiffness (m,) and
+    exponent of springs that begin unloaded, None from a history."""
     m, d = problem.shape
     force = checked_force(force, m, d)
     tolerance = arrays.positive("tolerance", tolerance)
@@ -112,10 +121,22 @@ def rough_certificate(
     beyond = size - problem.friction * force[:, 0]
     resultant = np.zeros(problem.n)
     resultant[problem.dofs] = (problem.rows.T @ force.ravel()) * problem.arm
-    elastic = elastic_forces(resultant, tolerance=min(1e-11, tolerance))
-    converged = elastic.converged or elastic.residual <= tolerance
-    off = np.linalg.norm(force - np.column_stack([elastic.force, elastic.tangential_force]), axis=1)
-    compatibility = float(off.max(initial=0.0)) / largest if converged else np.nan
+    solve = partial(elastic_forces, resultant, tolerance=min(1e-11, tolerance))
+
+    def difference(elastic: RoughForces) -> np.ndarray:
+        known = elastic.converged or elastic.residual <= tolerance
+        off = force - np.column_stack([elastic.force, elastic.tangential_force])
+        return np.linalg.norm(off, axis=1) if known else np.full(m, np.nan)
+
+    off, several = difference(solve()), False
+    if begun is not None and not off.max(initial=0.0) <= tolerance * largest:
+        # friction leaves several equilibria: is there one beside these forces?
+        beside = difference(solve(warm_start=_displacement(problem, force, *begun)))
+        if beside.max(initial=0.0) <= tolerance * largest:
+            several = not np.isnan(off).any()
+            off = beside
+    converged = not np.isnan(off).any()
+    compatibility = float(off.max(initial=0.0)) / largest
     numbers = dict(
         balance=balance,
         worst_dof=int(problem.dofs[missing.argmax()]) if len(missing) else -1,
@@ -125,8 +146,9 @@ def rough_certificate(
         worst_cone=int(beyond.argmax()) if m else -1,
         compatibility=compatibility,
         worst_contact=int(off.argmax()) if m else -1,
-        state="history" if with_history else "unloaded",
+        state="unloaded" if begun is not None else "history",
         converged=bool(converged),
+        several=several,
     )
     bears = (force[:, 0] > tolerance * largest) & (problem.friction > 0.0)
     return RoughCertificate(
@@ -135,6 +157,22 @@ def rough_certificate(
         tolerance=tolerance,
         verdict=_verdict(numbers, tolerance),
     )
+
+
+def _displacement(problem: RoughContacts, force, stiffness, tangential, exponent) -> np.ndarray:
+    """Of the springs (n,), the nearest to what active contacts are pressed by under these forces
+    (m, d), and those that stick are sheared."""
+    active = force[:, 0] > 0.0
+    overlap = (np.where(active, force[:, 0], 1.0) / stiffness) ** (1.0 / (exponent - 1.0))
+    spring = tangential * overlap ** (exponent - 2.0)
+    w = -np.column_stack([overlap, force[:, 1:] / spring[:, None]])
+    size = np.linalg.norm(force[:, 1:], axis=1)
+    sticks = active & (size < (1.0 - AT_BOUND) * problem.friction * force[:, 0])
+    known = np.column_stack([active, *[sticks] * (w.shape[1] - 1)]).ravel()
+    u = np.zeros(problem.n)
+    x = lsqr(csr_array(problem.rows)[known], w.ravel()[known], atol=1e-14, btol=1e-14)[0]
+    u[problem.dofs] = x / problem.arm
+    return u
 
 
 def _verdict(found, tolerance) -> str:
@@ -160,7 +198,8 @@ def _verdict(found, tolerance) -> str:
             f"state {state!r} were found; give the history that the contacts come from"
         )
     if found["compatibility"] <= tolerance:
-        return f"compatible: the forces of stiff elastic bodies, state {state!r}"
+        which = ", one of several equilibria" if found["several"] else ""
+        return f"compatible: the forces of stiff elastic bodies, state {state!r}{which}"
     return (
         f"admissible, not those of stiff elastic bodies (state {state!r}): contact "
         f"{found['worst_contact']} is off by {found['compatibility']:.2g} of the largest force"

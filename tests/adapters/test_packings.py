@@ -160,6 +160,13 @@ ITEM: ATOMS id type x y z radius mass
 """
 
 
+def test_a_word_among_positions_is_named(written):
+    """Contract: the line of the word, and not the columns, is what is wrong."""
+    path = written("word.dump", TETRAHEDRON.replace("1 1 0.4 0.4", "1 1 abc 0.4"))
+    with pytest.raises(InputError, match="line 10"):
+        rl.read_packing(path)
+
+
 def test_walls_rub_as_balls_do(written):
     """Closed form: a ball on three others on a floor stands if friction is above the tangent of
     half the angle of its contacts to the vertical, sin a = 1/sqrt(3): 0.3178; on a smooth floor

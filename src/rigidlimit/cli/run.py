@@ -267,7 +267,10 @@ def wanted_steps(forces: str, steps: int, dt: float) -> Callable[[int], bool]:
 def _chosen(forces: str, dt: float) -> set[int]:
     """The steps that end nearest the requested times."""
     try:
-        return {max(1, round(float(t) / dt)) for t in forces.split(",")}
+        times = [float(t) for t in forces.split(",")]
+        if min(times) < 0.0:
+            raise ValueError
+        return {max(1, round(t / dt)) for t in times}
     except (ValueError, OverflowError):
         raise InputError(
             f"--forces is {forces!r}; expected every, end, never, or times in seconds like 0.1,0.2"

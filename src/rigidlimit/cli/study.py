@@ -95,12 +95,20 @@ def _client(address: str):
             f"Dask cannot be loaded ({error}); install it with pip install 'rigidlimit[dask]'"
         ) from error
     try:
-        return Client(address, timeout=20)
+        client = Client(address, timeout=20)
     except (OSError, ValueError) as error:
         raise InputError(
             f"--scheduler {address}: no scheduler answers ({error}); expected its address, like "
             "tcp://host:8786, as `dask scheduler` prints it"
         ) from None
+    try:
+        client.wait_for_workers(1, timeout=20)
+    except TimeoutError:
+        client.close()
+        raise InputError(
+            f"--scheduler {address}: it has no workers; start some with `dask worker {address}`"
+        ) from None
+    return client
 
 
 def _in_lines(name: str) -> str:

@@ -36,6 +36,13 @@ def time_step(dt: float) -> float:
     return dt
 
 
+def relative(tolerance: float) -> float:
+    """A tolerance on relative residuals, of which that of no forces is 1."""
+    if not 0.0 < arrays.number(tolerance) < 1.0:
+        raise InputError(f"tolerance is {tolerance!r}; expected a positive number below 1")
+    return float(tolerance)
+
+
 def rebound(restitution: float) -> float:
     """e_n, as given. Raises InputError if it is not within 0 and 1."""
     if not 0 <= arrays.number(restitution) <= 1:

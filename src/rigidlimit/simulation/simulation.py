@@ -32,7 +32,7 @@ from ..step.warnings import driven_into_a_jam, long_way, overlap_at_the_start, o
 from . import checkpoint
 from .at_rest import STILL, largest_speed, same_state, stand_still
 from .changes import Changes
-from .options import rebound, scene_friction, steps_between, time_step
+from .options import rebound, relative, scene_friction, steps_between, time_step
 
 
 class Simulation(Changes):
@@ -131,7 +131,7 @@ class Simulation(Changes):
             restitution=rebound(scene.restitution if restitution is None else restitution),
             solver=solver,
             solver_options=solver_options,
-            tolerance=arrays.positive("tolerance", tolerance),
+            tolerance=relative(tolerance),
             closed=None if closed is None else arrays.positive("closed", closed),
             friction=scene_friction(scene, tangential_law, increments),
             increment=increment,

@@ -63,7 +63,8 @@ class Ensemble(Brief):
             said += self.errors[first]
         unsolved = [bool(v is not None and not v) for v in self.values.get("converged", [])]
         if any(unsolved):
-            said += f"; {sum(unsolved)} did not converge"
+            first = unsolved.index(True)
+            said += f"; {sum(unsolved)} did not converge, the first ({self.label(first)})"
         return said
 
     def label(self, number: int) -> str:
@@ -83,9 +84,10 @@ class Ensemble(Brief):
         Parameters
         ----------
         **parameters
-            Their names with dots as underscores, and the values wanted.
+            Their names, also with dots as underscores, and the values wanted.
         """
         known = {name.replace(".", "_"): name for name in self.parameters}
+        known |= {name: name for name in self.parameters}
         keep = np.ones(len(self), bool)
         for name, value in parameters.items():
             if name not in known:

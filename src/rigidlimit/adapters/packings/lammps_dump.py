@@ -21,6 +21,13 @@ from .lines import Text, is_number
 
 ITEM = "ITEM:"
 OMEGA = ("omegax", "omegay", "omegaz")
+POSITIONS = {"": False, "u": False, "s": True, "su": True}
+"""Endings of the columns of positions, and whether these are scaled by the box."""
+
+NUMBERS = {axis + ending for axis in "xyz" for ending in POSITIONS} | {
+    "id", "radius", "diameter", "mass", "density"
+}  # fmt: skip
+"""Columns in which a word is a mistake."""
 
 
 @dataclass
@@ -128,7 +135,7 @@ def _atoms(text: Text, snapshot: _Snapshot, box: Box | None) -> Balls:
     if len(words) != len(names):
         raise text.wrong(first, f"{counted(len(names), 'word')}: {' '.join(names)}")
     # words among the numbers, as of elements, are left out
-    keep = [k for k, word in enumerate(words) if is_number(word)]
+    keep = [k for k, word in enumerate(words) if is_number(word) or names[k] in NUMBERS]
     table = text.table(first, snapshot.count, names, keep=keep)
     column = {name: table[:, k] for k, name in enumerate(names[j] for j in keep)}
     position = _position(text, snapshot, column, box)
@@ -147,7 +154,7 @@ def _atoms(text: Text, snapshot: _Snapshot, box: Box | None) -> Balls:
 
 def _position(text: Text, snapshot: _Snapshot, column: dict, box: Box | None) -> np.ndarray:
     """Centres in the box: x y z, else xu, xs, xsu; image counts ix iy iz are left as columns."""
-    for ending, scaled in (("", False), ("u", False), ("s", True), ("su", True)):
+    for ending, scaled in POSITIONS.items():
         found = vectors(column, [axis + ending for axis in "xyz"], whole=True)
         if found is None:
             continue

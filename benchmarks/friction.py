@@ -7,12 +7,13 @@ settle    processor time per step of settling rough packings
 pyramids  processor time of a cold step of rough pyramids, and of the step after it
 rest      LAMMPS at rest under loads that grew slowly: groove, pyramid, layers pushed sideways
 tilts     LAMMPS as gravity turns forth and back over a pyramid, by steps of contact dynamics
+several   equilibria of a body in the plane with three contacts at random, all states tried out
 lammps    a rough packing that came to rest in LAMMPS, taken over with its tangential springs,
           as gravity turns by 0.01 rad
 """
 
 import time
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -273,6 +274,58 @@ def lammps(count=300, dt=3e-4, rest=800_000, turn=100_000, toward=((-1, 0), (1, 
             )
 
 
+OPEN, STICKS, SLIDES, SLIDES_BACK = range(4)
+
+
+def _equilibria(B, T, load, mu, ratio, least=1e-9):
+    """(forces (m, 2), whether stable) of every equilibrium of springs k_n = 1, k_t = ratio."""
+    for states in product(range(4), repeat=len(B)):
+        states = np.array(states)
+        closed, sticks = states != OPEN, states == STICKS
+        way = np.select([states == SLIDES, states == SLIDES_BACK], [1.0, -1.0])
+        K = B[closed].T @ B[closed] + ratio * T[sticks].T @ T[sticks]
+        K += mu * (way[:, None] * T)[closed].T @ B[closed]
+        if np.linalg.matrix_rank(K) < len(K):
+            continue
+        u = -np.linalg.solve(K, load)
+        pressing, trial = -B @ u, -ratio * T @ u
+        held = np.abs(trial) < mu * pressing
+        fine = np.where(closed, pressing > least, pressing < least)
+        fine &= np.where(sticks, held, (way == 0.0) | (way * trial > mu * pressing))
+        if fine.all():
+            normal = np.where(closed, pressing, 0.0)
+            force = np.column_stack([normal, np.where(sticks, trial, way * mu * normal)])
+            yield force, bool(np.linalg.eigvals(K).real.min() > 0.0)
+
+
+def several(count=400, contacts=3, ratio=6 / 7):
+    for mu in (0.2, 0.5, 1.5):
+        two = reached = known = certified = 0
+        for seed in range(count):
+            rng = np.random.default_rng(seed)
+            angle, at = 2 * np.pi * rng.random(contacts), rng.normal(size=(contacts, 2))
+            n = np.column_stack([np.cos(angle), np.sin(angle)])
+            t = np.column_stack([-n[:, 1], n[:, 0]])
+            B, T = (np.column_stack([e, at[:, 0] * e[:, 1] - at[:, 1] * e[:, 0]]) for e in (n, t))
+            pressing = rng.random(contacts)
+            load = B.T @ pressing + T.T @ (mu * pressing * rng.uniform(-1, 1, contacts))
+            stable = [force for force, good in _equilibria(B, T, load, mu, ratio) if good]
+            if len(stable) < 2:
+                continue
+            rough = dict(tangential=T, friction=mu, tangential_stiffness=ratio)
+            answer = rl.compatible_forces(B, load, **rough)
+            force = np.column_stack([answer.force, answer.tangential_force])
+            two, known = two + 1, known + answer.several
+            reached += min(np.abs(force - each).max() for each in stable) < 1e-8
+            certified += all(rl.certify(B, load, each, **rough).compatible for each in stable)
+        print(
+            f"several: friction {mu}: {two} of {count} bodies have two stable equilibria or more; "
+            f"compatible_forces returns one of them in {reached}, and says so in {known}; certify "
+            f"accepts each in {certified}",
+            flush=True,
+        )
+
+
 CHECKS = {
     "creep": creep,
     "energy": energy,
@@ -281,6 +334,7 @@ CHECKS = {
     "pyramids": pyramids,
     "rest": rest,
     "tilts": tilts,
+    "several": several,
     "lammps": lammps,
 }
 

@@ -70,10 +70,7 @@ def _dynamics(**options):
         (lambda: rl.Simulation("beam", dt=1e-30).run(until=0.1), "advance; expected a longer step"),
         (lambda: rl.Simulation("beam", dt=1e-3).run(until=1e300), "advance; expected an earlier"),
         (lambda: rl.Simulation("beam", tolerance=None), "tolerance is None"),
-        (
-            lambda: rl.Simulation("beam", tolerance=1),
-            "tolerance is 1; expected a positive",
-        ),
+        (lambda: rl.Simulation("beam", tolerance=1), "tolerance is 1; expected a positive"),
         (lambda: rl.Simulation("beam").run(until="a"), "until is 'a'"),
         (lambda: rl.Simulation(3), "scene is 3; expected a Scene"),
         (lambda: _dynamics(tolerence=1), "did you mean 'tolerance'"),

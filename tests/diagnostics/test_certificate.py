@@ -183,3 +183,33 @@ def test_what_is_not_known_is_not_accused(monkeypatch):
     assert not found.compatible and "not known" in found.verdict
     monkeypatch.undo()
     assert rl.certify(BEAM, [10.0, 0.0], force, **options).compatible
+
+
+def test_each_of_two_equilibria_is_accepted():
+    """Closed form: a body with three contacts has two stable equilibria under one load, with one
+    contact open and with all closed; forces of both follow from 3 equations each. The solver
+    returns the one or the other, and both are those of elastic bodies. 1e-9: a tenth of the
+    tolerance."""
+    angle = np.array([3.3, 6.0, 4.2])
+    x, y = np.array([[-0.6, 0.0], [1.1, 0.5], [1.0, 0.5]]).T
+    n, t = (np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))
+    B, T = (np.column_stack([*e, x * e[1] - y * e[0]]) for e in (n, t))
+    load, mu, ratio = np.array([0.05, -0.59, -0.62]), 0.5, 6 / 7
+    rough = dict(tangential=T, friction=mu, tangential_stiffness=ratio)
+    found = rl.compatible_forces(B, load, **rough)
+    differences = []
+    for closed, way in (((1, 2), (0, 0, 1)), ((0, 1, 2), (0, -1, 1))):
+        closed, way = list(closed), np.array(way, float)
+        sticks = [i for i in closed if not way[i]]
+        K = B[closed].T @ B[closed] + ratio * T[sticks].T @ T[sticks]
+        K += mu * (way[:, None] * T)[closed].T @ B[closed]
+        u = -np.linalg.solve(K, load)
+        force = np.zeros((3, 2))
+        force[closed, 0] = -B[closed] @ u
+        force[:, 1] = mu * way * force[:, 0]
+        force[sticks, 1] = -ratio * T[sticks] @ u
+        answer = rl.certify(B, load, force, **rough)
+        assert answer.compatible and answer.compatibility < 1e-9
+        differences.append(np.abs(force[:, 0] - found.force).max())
+        assert answer.several == (differences[-1] > 0.01)
+    assert min(differences) < 1e-9 < 0.01 < max(differences)

@@ -274,3 +274,28 @@ def test_the_stiffest_springs_hold_from_a_checkpoint_on():
     other = rl.Simulation(simulation.scene, dt=2e-3, solver_options={"stiffest": 1e5})
     other.restore(simulation.checkpoint())
     assert other.step().classic.stiffness == 1e5
+
+
+def test_energy_of_rough_rebounds_is_named():
+    """Property: a rough bar that hits a floor at an angle and rebounds with e_n = 1 gains kinetic
+    energy by Newton's law of restitution (Kane), as none does with e_n = 0. No loads and no
+    springs take part, so that the gain is what the step names, to rounding of energies of 1 J."""
+    gains = []
+    for e in (0.0, 1.0):
+        scene, rough = rl.Scene(dim=2, gravity=(0, 0), restitution=e), rl.Material(friction=0.5)
+        scene.add(rl.HalfSpace(2), position=(0, 0), material=rough)
+        height = 0.5 * np.sin(0.9) + 0.01 * np.cos(0.9) + 1e-9
+        way = dict(orientation=0.9, velocity=(1.0, -1.0), mass=1.0)
+        scene.add(rl.rectangle(1.0, 0.02), position=(0, height), material=rough, **way)
+        simulation = rl.Simulation(scene, dt=1e-4)
+        before = _kinetic(simulation)
+        made = simulation.step().classic.energy_made
+        gains.append(_kinetic(simulation) - before)
+        assert made == pytest.approx(max(gains[-1], 0.0), abs=1e-9)
+    assert gains[0] < 0.0 < 0.05 < gains[1]
+
+
+def _kinetic(simulation):
+    bodies, velocity = simulation.bodies, simulation.state.velocity[1]
+    spin = bodies.inertia[1][2, 2] * velocity[5] ** 2
+    return 0.5 * (bodies.mass[1] * (velocity[:2] ** 2).sum() + spin)

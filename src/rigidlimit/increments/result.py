@@ -35,8 +35,10 @@ class IncrementResult(RoughDynamicsResult):
     elastic_energy : float [J]
         Of the springs at the end of the step.
     energy_made : float [J]
-        Which no load has supplied: of bodies that are moved apart against a load, and of springs
-        that are softer than in the step before.
+        Which no load has supplied: of bodies that are moved apart against a load, of springs that
+        are softer than in the step before, and of rough contacts that rebound, where Newton's law
+        of restitution may give energy (T. R. Kane, Stanford Mechanics Alumni Club Newsletter 6,
+        1984).
     several : bool
         Whether the step begins without forces and ends in an equilibrium that is one of several:
         it is unstable, or sweeps in reversed order end in another one. Other steps are not

@@ -174,6 +174,11 @@ def _motion(
     raised = 0.0 if apart is None else -float(problem.external_force @ apart.ravel())
     softer = found.begun - (0.0 if memory is None else memory.energy)
     u = (rows @ velocity).reshape(m, d)
+    rebounds = 0.0
+    if np.any(increment.step.restitution):
+        before = (rows @ problem.velocity).reshape(m, d)
+        by_contacts = 0.5 * problem.settings.dt * float((force * (u + before)).sum())
+        rebounds = by_contacts + found.energy - found.begun
     bound = mu * force[:, 0]
     at_bound = np.linalg.norm(force[:, 1:], axis=1) >= (1.0 - AT_BOUND) * bound
     known = max(SLIDES, found.residual) * increment.scale  # a slip below the residual may be none
@@ -201,7 +206,7 @@ def _motion(
         sweeps=found.sweeps,
         elastic_energy=found.energy,
         several=found.several,
-        energy_made=max(softer, 0.0) + max(raised, 0.0),
+        energy_made=max(softer, 0.0) + max(raised, 0.0) + max(rebounds, 0.0),
     )
 
 

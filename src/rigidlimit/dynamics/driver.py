@@ -57,7 +57,8 @@ def contact_dynamics(
     external_force : (n,) [N, N m]
     dt : float [s]
     restitution : float or (m,), in [0, 1]
-        Newton's e_n; where it is positive and the contact exists, e_n B v replaces Phi/dt.
+        Newton's e_n; where it is positive and the contact exists, e_n B v replaces Phi/dt, at most
+        Phi/dt where bodies overlap. Contacts that do not exist have the larger of both.
     exists : (m,) bool, optional
         Which contacts have formed; gap <= 0 by default.
     fixed : (n,) bool, optional

@@ -33,7 +33,7 @@ from ..bodies.materials import MINDLIN
 from ..compatibility.rough_result import ContactHistory
 from ..dynamics.given import Given
 from ..dynamics.inertia import coupled, inverse_mass, inverse_root
-from ..equilibrium.dense import Dense, between_bodies
+from ..equilibrium.dense import SMALL, Dense
 from ..equilibrium.law import ContactLaw
 from ..equilibrium.mechanics import Bodies, Inertia
 from ..linear import column_arms
@@ -99,13 +99,13 @@ class Increment:
     """The data of one increment: m contacts of d rows that can be moved, n free velocities.
 
     step: what was given. moved (m,): indices of the contacts among those given, in the order in
-    which sweeps go over them, as all that follows. dofs (n,): of the
-    degrees of freedom. rows (m d, n): B. mass, inverse (n, n): M and M^-1. root (n, n): L with L
-    L^T = dt M^-1, v = L y. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that
-    held bodies give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact
-    without contact forces, the unit of residuals. history: what the contacts remember, of springs
-    of the scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m]. way (m,) [m]:
-    by which surfaces move past each other or turn in a step, at the velocities when it begins.
+    which sweeps go over them, as all that follows. dofs (n,): of the degrees of freedom. rows (m d,
+    n): B. mass, inverse (n, n): M and M^-1. root (n, n): L with L L^T = dt M^-1, v = L y; rooted (m
+    d, n): B L. v_free (n,) [m/s]: v0 + dt M^-1 F. driven (m, d) [m/s]: velocities that held bodies
+    give the contacts. rho (m,) [N s/m]: d/tr(W_ii). scale [m/s]: the fastest contact without
+    contact forces, the unit of residuals. history: what the contacts remember, of springs of the
+    scale ``remembered`` (0: as they are now). gap (m,) [m]. slop (m,) [m]. way (m,) [m]: by which
+    surfaces move past each other or turn in a step, at the velocities when it begins.
     """
 
     step: Given
@@ -118,6 +118,7 @@ class Increment:
     mass: sp.csr_array
     inverse: sp.csr_array
     root: sp.csr_array
+    rooted: sp.csr_array
     v_free: np.ndarray
     driven: np.ndarray
     rho: np.ndarray
@@ -139,7 +140,7 @@ class Increment:
     @cached_property
     def blocks(self) -> Blocks:
         """What sweeps go over: B L, contact by contact."""
-        return packed(sp.csr_array(self.rows @ self.root), self.shape[1])
+        return packed(self.rooted, self.shape[1])
 
     @cached_property
     def y_free(self) -> np.ndarray:
@@ -165,16 +166,24 @@ class Increment:
     @cached_property
     def mechanics(self) -> "Bodies | Dense":
         """Bodies with inertia between the contacts, in the unknowns weight * v."""
-        dt, arm = self.step.dt, self.weight
+        dt, arm, response = self.step.dt, self.weight, self.step.dt * (self.rows @ self.inverse)
+        if len(self.dofs) <= SMALL:
+            return Dense(
+                response.toarray() * arm,
+                arm * self.v_free,
+                self.shape[1],
+                rows=self.rows.toarray() / arm,
+                unit=self.scale * arm / self.arm,
+            )
         columns, arms = sp.diags_array(1.0 / arm), sp.diags_array(arm)
-        return between_bodies(
+        return Bodies(
             submatrix(self.rows, scale=1.0 / arm),
             (self.mass @ self.v_free) / arm / dt,
             self.shape[1],
             inertia=Inertia(
                 sp.csr_array(columns @ self.mass @ columns / dt),
                 sp.csr_array(arms @ self.inverse @ arms * dt),
-                sp.csr_array(dt * (self.rows @ self.inverse) @ arms),
+                sp.csr_array(response @ arms),
             ),
             offset=np.zeros(self.shape),
             unit=self.scale / (self.inverse.diagonal() * self.arm * arm * dt),
@@ -188,6 +197,7 @@ class Increment:
     def among(self, which: np.ndarray) -> "Increment":
         """That of the contacts ``which`` (k,), in this order."""
         d, given, kept = self.shape[1], self.springs, self.history
+        rows = (d * which[:, None] + np.arange(d)).ravel()
         springs = replace(
             given,
             normal=given.normal[which],
@@ -199,7 +209,8 @@ class Increment:
             springs=springs,
             history=ContactHistory(kept.normal[which], kept.tangential[which]),
             moved=self.moved[which],
-            rows=self.rows[(d * which[:, None] + np.arange(d)).ravel()],
+            rows=self.rows[rows],
+            rooted=self.rooted[rows],
             driven=self.driven[which],
             rho=self.rho[which],
             gap=self.gap[which],
@@ -350,9 +361,10 @@ def prepare(
     v_free = velocity[dofs] + dt * (inverse @ step.external_force[dofs])
     driven = (rows @ np.where(free, 0.0, velocity)).reshape(m, d)
     inner = sp.csr_array(rows[:, dofs])
-    trace = (
-        np.asarray((dt * (inner @ inverse)).multiply(inner).sum(axis=1)).reshape(m, d).sum(axis=1)
-    )
+    root = inverse_root(sp.csr_array(mass / dt))
+    rooted = sp.csr_array(inner @ root)
+    contact = np.repeat(np.arange(m), np.diff(rooted.indptr[::d]))
+    trace = np.bincount(contact, rooted.data**2, m)  # of dt B M^-1 B^T
     moved = order[trace[order] > 0.0]
     if history is None:
         history = ContactHistory(np.zeros(m), np.zeros((m, d - 1)))
@@ -363,7 +375,6 @@ def prepare(
     scale = max(float(np.abs(u[moved]).max(initial=0.0)), PRESTRESSED * begun)
     turns = np.where(np.arange(len(velocity)) % 6 >= 3, np.abs(velocity), 0.0)
     way = (np.abs(rows @ velocity) + abs(rows) @ turns).reshape(m, d).max(axis=1) * dt
-    root = inverse_root(sp.csr_array(mass / dt))
     return Increment(
         step,
         springs,
@@ -375,6 +386,7 @@ def prepare(
         mass,
         inverse,
         root,
+        rooted,
         v_free,
         driven,
         rho,

@@ -8,6 +8,7 @@ import numpy as np
 from .._support.words import counted
 from ..bodies import Box, Disk, Ellipsoid, HalfSpace, Material, Sphere
 from ..bodies.cell import Cell
+from ..errors import SceneError
 from .arguments import at_least, checked, law, not_negative, one_of, positive
 from .scene import Scene
 
@@ -336,6 +337,9 @@ def rough_packing(count: int = 50, *, friction: float = 0.5, seed: int = 1) -> S
 LOOSE = {2: 0.5, 3: 0.28}
 """Largest packing fraction of a periodic packing at the start, by the number of dimensions."""
 
+LEAST_IN_SPACE = 40
+"""Balls whose cell, once they touch, is two of them across."""
+
 
 @checked(
     count=at_least(16), dim=one_of(2, 3), friction=not_negative, pressure=positive, seed=at_least(0)
@@ -351,11 +355,13 @@ def periodic_packing(
     Parameters
     ----------
     count : int
-        Of balls, 16 or more.
+        Of balls, 40 or more in space, 16 in the plane: fewer do not fill a cell that is two of them
+        across.
     dim : {3, 2}
     friction : float
         mu.
     pressure : float [Pa; N/m in 2D]
+        For which the velocities are: under a far smaller one the balls fly apart first.
     seed : int
         Of radii, places and velocities.
 
@@ -372,6 +378,10 @@ def periodic_packing(
     array([[100.,   0.],
            [  0., 100.]])
     """
+    if dim == 3 and count < LEAST_IN_SPACE:
+        raise SceneError(
+            f"periodic_packing(): count is {count}; expected {LEAST_IN_SPACE} or more in space"
+        )
     rng = np.random.default_rng(seed)
     radius = rng.uniform(2 / 3, 1.0, count) * 2e-3
     shapes = [Disk(float(r)) if dim == 2 else Sphere(float(r)) for r in radius]

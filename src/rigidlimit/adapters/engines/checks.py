@@ -22,8 +22,7 @@ def checked(contacts: "EngineContacts") -> "EngineContacts":
 
     Raises InputError for wrong shapes and numbers that are not finite.
     """
-    if contacts.cone not in CONES:
-        raise InputError(f"cone is {contacts.cone!r}; expected one of {', '.join(CONES)}")
+    arrays.one_of("cone", contacts.cone, CONES)
     if contacts.engine_force is None and contacts.load is None:
         raise InputError("neither engine_force nor load is given; expected one of them")
     B = matrix("B", contacts.B)

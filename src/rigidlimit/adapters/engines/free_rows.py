@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..._support import arrays
 from ...errors import InputError
 from .geometry import frames_along
 from .stacks import host_array
@@ -78,7 +79,7 @@ def free_body_rows(
         np.asarray(host_array(name, value), float)
         for name, value in (("point", point), ("normal", normal), ("centre", centre))
     )
-    body = host_array("body", body)
+    body = arrays.finite("body", host_array("body", body), expected="numbers of bodies")
     contact = point.shape[-2] if point.ndim > 1 else -1
     _check("point", point, (contact, 3))
     _check("normal", normal, (contact, 3))

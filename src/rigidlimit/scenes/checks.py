@@ -154,11 +154,10 @@ def quaternion(
         if not isinstance(shape, HalfSpace):
             raise SceneError(f"{label}: normal is for half-spaces; give an orientation")
         n = vector("normal", normal, dim)
-        size = np.abs(n).max()
+        size = np.linalg.norm(n)
         if not size > 0:
             raise SceneError(f"{label}: normal is zero; expected a direction")
         n = n / size
-        n = n / np.linalg.norm(n)
         if dim == 2:
             return rotations.about_z(np.arctan2(n[1], n[0]) - np.pi / 2)
         return rotations.aligning_z(n)

@@ -100,6 +100,8 @@ def _dynamics(**options):
         (lambda: rl.gap_noise_spread(*FLOOR, 0.1, seed="a"), "seed is 'a'; expected an integer"),
         (lambda: rl.certify(*FLOOR, [1.0], slack=[0.0], slack_scale=-1), "slack_scale is -1"),
         (lambda: rl.certify(*FLOOR, [1.0], data_error=-1), "data_error is -1"),
+        (lambda: rl.Cell((1, 1), stress=np.inf), "stress is inf; expected finite numbers"),
+        (lambda: rl.Cell((np.inf, 1)), "expected side lengths"),
         (lambda: rl.Cell((1, 1), stress="100"), "stress is '100'; expected finite numbers"),
         (lambda: rl.Cell((1, 1), stress=[["1", None], [None, 1]]), "expected finite numbers"),
         (lambda: _restored(time=np.nan), "'time' of the checkpoint"),

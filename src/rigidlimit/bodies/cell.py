@@ -288,8 +288,10 @@ def _numbers(value) -> np.ndarray:
     """An array of floats: nan for None and nan, inf for what is no finite number."""
 
     def entry(x):
-        missing = x is None or (isinstance(x, float) and np.isnan(x))
-        return np.nan if missing else np.nan_to_num(number(x), nan=np.inf)
+        if x is None or (isinstance(x, float) and np.isnan(x)):
+            return np.nan
+        found = number(x)
+        return found if np.isfinite(found) else np.inf
 
     try:
         return np.vectorize(entry, otypes=[float])(np.asarray(value, object))

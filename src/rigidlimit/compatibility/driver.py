@@ -184,7 +184,7 @@ def compatible_forces(
         name = next(name for name, given in rough.items() if given)
         raise InputError(f"{name} is given without tangential; expected the rows T")
     problem = force_problem(B, load, **given)
-    _check_method(method)
+    arrays.one_of("method", method, METHODS)
     if max_iterations is not None:
         max_iterations = arrays.whole("max_iterations", max_iterations)
     if problem.gap is not None and method != "newton":
@@ -203,13 +203,9 @@ def compatible_forces(
     )
 
 
-def _check_method(method):
-    arrays.one_of("method", method, METHODS)
-
-
 def _check_rough(method, admissible):
     """Raises InputError for options that rough contacts do not take."""
-    _check_method(method)
+    arrays.one_of("method", method, METHODS)
     if admissible is not None:
         raise InputError("admissible is given with tangential; expected one of the two")
     if method != "newton":

@@ -238,8 +238,9 @@ def certify(
         law |= dict(rough, tangential_stiffness=tangential_stiffness, history=history)
         begun, m = None, problem.shape[0]
         if history is None:
-            ratio = arrays.vector("tangential_stiffness", tangential_stiffness, m, what="contact")
-            begun = (checked_law(stiffness, exponent, m)[0], ratio, float(exponent))
+            k_t = arrays.vector("tangential_stiffness", tangential_stiffness, m, what="contact")
+            normal, p = checked_law(stiffness, exponent, m)
+            begun = (normal, k_t, p)
         elastic = partial(compatible_forces, B, **law)
         return rough_certificate(problem, force, elastic, begun, tolerance)
     refuse_friction(friction, history)

@@ -133,18 +133,8 @@ def triaxial(
     dim, k = bodies.dim, _axis(axis, bodies.dim)
     stress = np.where(np.eye(dim) > 0, arrays.positive("pressure", pressure), 0.0)
     stress[k, k] = np.nan
-    return [
-        _driven(
-            "triaxial",
-            bodies,
-            stress,
-            (k, k),
-            -_number("strain", strain),
-            steps,
-            pressure,
-            inertial_number,
-        )
-    ]
+    strain = _number("strain", strain)
+    return [_driven("triaxial", bodies, stress, (k, k), -strain, steps, pressure, inertial_number)]
 
 
 def simple_shear(

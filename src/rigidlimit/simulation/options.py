@@ -57,6 +57,5 @@ def scene_friction(scene: Scene, law: str | None, increments: int | None) -> Fri
     increments = scene.increments if increments is None else increments
     if law not in TANGENTIAL_LAWS:
         raise InputError(f"tangential_law is {law!r}; expected {' or '.join(TANGENTIAL_LAWS)}")
-    if not (arrays.is_positive(increments) and increments == int(increments)):
-        raise InputError(f"increments is {increments!r}; expected a positive integer")
-    return Friction(scene.pair_friction, scene.pair_tangential_stiffness, law, int(increments))
+    increments = arrays.whole("increments", increments)
+    return Friction(scene.pair_friction, scene.pair_tangential_stiffness, law, increments)
